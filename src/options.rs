@@ -9,7 +9,6 @@ use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, Typ
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command};
 use std::path::{Path, PathBuf};
-use twinsplit_core::text::units::Unit;
 use twinsplit_core::visible;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::{Megabytes, terminal};
@@ -324,18 +323,37 @@ pub fn read_file(path: &str) -> std::result::Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| error.to_string())
 }
 
+/// Refuses a `run.json` whose answer depends on options that the command has and that were not given as they were then. A store may be another one, or be left
+/// as it is.
+fn must_be_given(matches: &ArgMatches, beside: &[(&str, String)]) -> Result<()> {
+    let given = |name: &str| {
+        let values = matches.try_get_raw(name);
+        values.map(|values| values.and_then(|mut values| values.next()).map(|value| value.to_string_lossy()))
+    };
+    for (name, value) in beside {
+        let is_given = match *name {
+            "store" | "against" => {
+                ["store", "against"].into_iter().any(|name| matches!(given(name), Ok(Some(_))))
+            }
+            name => given(name).ok().flatten().is_some_and(|given| *given == **value),
+        };
+        // To tune and to explain mean the same without what is done to the answer.
+        if !is_given && (*name == "unit" || given(name).is_ok()) {
+            return Err(Error::Usage(format!(
+                "--config is the run.json of a run with --{name} {value}, which it does not set; give --{name}, too"
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// The stages' options that were given, by the command line, the environment, a file or a preset; and the chain that the file names. The
 /// file may be a stream, so it is read once.
 fn with_config_and_preset(matches: &ArgMatches) -> Result<(Given, Option<String>)> {
     let mut given = given(matches, &stage_options())?;
     let config = matches.get_one::<PathBuf>("config").map(|path| Config::read(path)).transpose()?;
-    let Config { chain, options, unit } = config.unwrap_or_default();
-    let divided = matches.try_get_one::<Unit>("unit").ok().flatten();
-    if let (Some(unit), true) = (&unit, divided.map(|unit| unit.name()) != unit.as_deref()) {
-        return Err(Error::Usage(format!(
-            "--config is the run.json of a run that compared parts of documents; give --unit {unit} for the same"
-        )));
-    }
+    let Config { chain, options, beside } = config.unwrap_or_default();
+    must_be_given(matches, &beside)?;
     for (name, value) in options {
         given.set_missing(&name, value, Origin::Config);
     }

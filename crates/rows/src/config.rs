@@ -26,8 +26,8 @@ pub struct Config {
     pub chain: Option<String>,
     /// Options and their values.
     pub options: Vec<(String, String)>,
-    /// Into what the run of a `run.json` has divided its documents: an option of the input, which the file does not set, and which the answer depends on.
-    pub unit: Option<String>,
+    /// What the answer of a `run.json` depends on beside its chain, and the file does not set: options of `run` and their values.
+    pub beside: Vec<(&'static str, String)>,
 }
 
 impl Config {
@@ -64,6 +64,9 @@ impl Config {
     }
 }
 
+/// Options of `run` that are none of a chain, and that pairs and clusters depend on.
+const BESIDE: [&str; 4] = ["unit", "and", "store", "against"];
+
 /// What was given for a plan, beside what its chain has for itself.
 fn of_plan(text: &str) -> std::result::Result<Config, String> {
     let plan: Value = serde_json::from_str(text).map_err(|error| format!("is no JSON: {error}"))?;
@@ -75,7 +78,9 @@ fn of_plan(text: &str) -> std::result::Result<Config, String> {
     let known = stages::all_options();
     let mut config = Config::default();
     config.take(&known, "chain", chain.to_owned())?;
-    config.unit = parameters.get("unit").and_then(Value::as_str).map(str::to_owned);
+    let beside =
+        BESIDE.into_iter().filter_map(|name| Some((name, parameters.get(name)?.as_str()?.to_owned())));
+    config.beside = beside.collect();
     for (name, origin) in &origins {
         if let (Some(value), true) = (parameters[name].as_str(), origin != "chain") {
             config.take(&known, name, value.to_owned())?;
@@ -121,7 +126,7 @@ fn unknown(name: &str, known: &[Field]) -> String {
     let all = known.iter().map(|field| field.name.as_str()).chain(["chain"]);
     let near = nearest(name, all).map_or_else(String::new, |near| format!("; there is {near}"));
     format!(
-        "{name} is no option of a chain{near}; input, output, engine, threads and memory are given on the command line"
+        "{name} is no option of a chain{near}; input, output, engine, threads, memory, unit, and, store and against are given on the command line"
     )
 }
 

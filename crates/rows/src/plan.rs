@@ -228,7 +228,7 @@ impl Plan {
                 (Family::named(&name).ok_or_else(unknown)?, Vec::new())
             }
             None => {
-                let (family, why) = suitable(&given.params);
+                let (family, why) = suitable(&given);
                 (family, vec![format!("no chain is named, so {} is taken{why}", family.name)])
             }
         };
@@ -380,11 +380,14 @@ fn step_json(step: &Step) -> Value {
     })
 }
 
-/// The family that alone has an option that was given, or else the first one; and why, for a note.
-pub fn suitable(params: &Params) -> (&'static Family, String) {
+/// The family that alone has an option that was given, or else the first one; and why, for a note. A variable of the environment, which whoever calls a command
+/// may have forgotten, chooses none.
+pub fn suitable(given: &Given) -> (&'static Family, String) {
     let [first, others @ ..] = FAMILIES;
+    let is_asked = |name: &str| given.origin(name) != Origin::Environment;
     // Most options are those of the first one as well, and then no other family is looked at.
-    let not_of_first = || params.iter().filter(|(name, _)| !options_of(first).contains(*name));
+    let not_of_first =
+        || given.params.iter().filter(|(name, _)| is_asked(name) && !options_of(first).contains(*name));
     for family in others {
         if let Some((name, _)) = not_of_first().find(|(name, _)| own_options(family).contains(*name)) {
             return (family, format!(", for it alone has --{name}"));

@@ -158,11 +158,11 @@ impl Dedup {
 
     /// The chain and options of a file, as `twinsplit run --config` takes them; what was set before stays, unless it stands in the file.
     pub fn config(self, path: impl AsRef<Path>) -> Result<Self> {
-        let Config { chain, options, unit } = Config::read(path.as_ref())?;
-        if let Some(unit) = unit {
-            let problem =
-                "the run compared parts of documents, which this does not divide; set its options one by one";
-            return Err(invalid("config", &format!("unit={unit}"), problem));
+        let Config { chain, options, beside } = Config::read(path.as_ref())?;
+        // A store is named by whoever compares with one.
+        if let Some((name, value)) = beside.iter().find(|(name, _)| ["unit", "and"].contains(name)) {
+            let problem = "is an option of `twinsplit run` alone, and the answer depends on it; set the other options one by one";
+            return Err(invalid("config", &format!("{name}={value}"), problem));
         }
         let with_chain = Self { chain: chain.or(self.chain.clone()), ..self };
         Ok(options.iter().fold(with_chain, |dedup, (name, value)| dedup.set(name, value)))

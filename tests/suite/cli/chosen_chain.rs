@@ -36,10 +36,16 @@ fn a_run_takes_the_chain_that_suits_its_options() {
     let quiet = here.say(&format!("{RUN} --overwrite --quiet"));
     assert!(!quiet.err.contains("note:"), "{}", quiet.err);
     quiet.ok();
-    here.with(&format!("{RUN} --overwrite"), "", &[("TWINSPLIT_PCP", "prefix")]).ok();
+    // A variable that was set for something else makes no run approximate.
+    for (name, value) in [("TWINSPLIT_PCP", "prefix"), ("TWINSPLIT_DISTANCE", "3"), ("TWINSPLIT_BANDS", "4")]
+    {
+        here.with(&format!("{RUN} --overwrite"), "", &[(name, value)]).ok();
+        assert_eq!(chain(&here), "doc-split", "{name}");
+    }
+    here.say(&format!("{RUN} --overwrite --pcp prefix")).ok();
     assert_eq!(chain(&here), "term-split");
     // The answer is that of the chain: the same command finds it complete, and another chain is another run.
-    let again = here.with(&format!("{RUN} --resume"), "", &[("TWINSPLIT_PCP", "prefix")]);
+    let again = here.say(&format!("{RUN} --resume --pcp prefix"));
     assert!(again.err.contains("complete answer"), "{}", again.err);
     again.ok();
     here.say(&format!("{RUN} --resume")).fails(2, &["chain was term-split and is doc-split"]);

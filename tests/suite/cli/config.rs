@@ -102,3 +102,31 @@ fn what_is_wrong_in_a_file_is_named() {
     }
     assert!(!here.path("out").exists());
 }
+
+/// What the answer depends on beside the chain has to be given again, or is refused by name.
+#[test]
+fn what_a_run_did_beside_its_chain_is_asked_for_again() {
+    let here = Place::new();
+    let doc =
+        |id: &str, title: &str| serde_json::json!({"id": id, "title": title, "text": DOCS[0].1}).to_string();
+    here.write("docs", [doc("a", "red"), doc("b", "blue")].join("\n"));
+    let run = "twinsplit run --quiet --input docs";
+    here.say(&format!("{run} --and title:0.9:words:1 --output both")).ok();
+    assert_eq!(here.read("both/pairs.tsv"), "");
+    let again = format!("{run} --config both/run.json --output again");
+    here.say(&again).fails(2, &["a run with --and title:0.9:words:1", "give --and, too"]);
+    here.say(&format!("{again} --and title:0.8:words:1")).fails(2, &["give --and, too"]);
+    here.say(&format!("{again} --and title:0.9:words:1")).ok();
+    assert_eq!(here.read("again/pairs.tsv"), "");
+    here.say("twinsplit explain a b --config both/run.json --input docs").ok();
+    here.say(&format!("{run} --unit line --output lines")).ok();
+    let again = format!("{run} --config lines/run.json --output other");
+    here.say(&again).fails(2, &["a run with --unit line", "give --unit, too"]);
+    here.say(&format!("{run} --store S --output first")).ok();
+    let again = format!("{run} --config first/run.json --output second");
+    here.say(&again).fails(2, &["a run with --store S", "give --store, too"]);
+    here.say(&format!("{again} --against S")).ok();
+    here.write("of.toml", "and = \"title:0.9\"\n");
+    here.say(&format!("{run} --config of.toml --output third"))
+        .fails(1, &["and is no option of a chain", "are given on the command line"]);
+}
