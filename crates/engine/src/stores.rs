@@ -252,7 +252,7 @@ impl<'a> StoreRun<'a> {
         let mut again = None;
         let counters = match finished {
             Finished::Now(added) => {
-                let dropped = added.clusters.values().map(|members| members.len() as u64 - 1).sum();
+                let dropped = answer.borrow().dropped();
                 vec![
                     (ADDED, added.added),
                     (REPLACED, added.replaced),

@@ -255,6 +255,22 @@ fn a_dry_run_looks_at_the_store() {
     assert!(dry("--against S -o other").contains("nothing that is known before"));
 }
 
+/// What a batch drops is told of its own documents, whatever was dropped before, and when it comes again.
+#[test]
+fn documents_of_earlier_batches_are_not_told_as_dropped() {
+    let here = Place::new();
+    let text = "one two three four five";
+    here.write("day1", jsonl(&[("a", text), ("b", text), ("c", text)]));
+    here.write("day2", jsonl(&[("d", text), ("e", "nothing is like this one here")]));
+    here.say("twinsplit run -i day1 --store S -qo one").ok();
+    for out in ["two", "three"] {
+        let said = here.say(&format!("twinsplit run -i day2 --store S -o {out}"));
+        assert!(said.err.contains("1 cluster, 1 document to drop"), "{}", said.err);
+        said.ok();
+        assert_eq!(here.read(&format!("{out}/clusters.tsv")).lines().count(), 4);
+    }
+}
+
 /// A batch that comes again is told as it was then; one that fails leaves no store behind that was not there.
 #[test]
 fn batches_that_come_again_or_fail_are_told() {

@@ -3,6 +3,7 @@
 
 use crate::progress::Done;
 use crate::steps::LocalSteps;
+use rustc_hash::FxHashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use twinsplit_core::similarity::Measure;
@@ -29,6 +30,8 @@ pub struct Answer {
     measure: Measure,
     pairs: Option<AtomicFile>,
     found: u64,
+    /// How many documents of the batch are dropped.
+    dropped: u64,
     max_pairs: u64,
     row: Vec<u8>,
 }
@@ -47,6 +50,7 @@ impl Answer {
             measure: settings.similarity.measure(),
             pairs: Some(pairs),
             found: 0,
+            dropped: 0,
             max_pairs,
             row: Vec::new(),
         })
@@ -80,6 +84,7 @@ impl Answer {
         for (kept, members) in &added.clusters {
             for member in members {
                 clusters.push(row_of(kept, member));
+                self.dropped += u64::from(member.batch == number && member.id != *kept);
                 let batch = store.batch_of(member.batch).filter(|_| member.batch != number);
                 batches.extend(batch.map(|batch| [&member.id[..], b"\t", batch.id.as_bytes()].concat()));
             }
@@ -96,7 +101,12 @@ impl Answer {
         FILES.iter().map(bytes).collect()
     }
 
-    /// Writes the files of a batch that was committed before; how many pairs, clusters and dropped documents these have.
+    /// How many documents of the batch are dropped, when the files are written.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Writes the files of a batch that was committed before; how many pairs and clusters these have, and how many documents of the batch are dropped.
     pub fn write_again(&self, parts: &[Bytes]) -> Result<[u64; 3]> {
         for (name, part) in FILES.iter().zip(parts) {
             let mut file = AtomicFile::create(&self.folder.join(name))?;
@@ -110,7 +120,13 @@ impl Answer {
             ClusterRow::decode(line.trim_ascii_end()).is_ok_and(|row| row.verdict == Verdict::Keep)
         };
         let clusters = lines(1).filter(|line| is_kept(line)).count() as u64;
-        Ok([lines(0).count() as u64, clusters, lines(1).count() as u64 - clusters])
+        let earlier: FxHashSet<&[u8]> =
+            lines(3).filter_map(|line| line.split(|byte| *byte == b'\t').next()).collect();
+        let is_of_batch = |line: &[u8]| {
+            ClusterRow::decode(line.trim_ascii_end()).is_ok_and(|row| !earlier.contains(row.id))
+        };
+        let dropped = lines(1).filter(|line| !is_kept(line) && is_of_batch(line)).count() as u64;
+        Ok([lines(0).count() as u64, clusters, dropped])
     }
 
     /// Writes the lines of the documents of the batch that no cluster drops.
