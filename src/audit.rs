@@ -14,6 +14,11 @@ const Z: f64 = 1.959_964;
 /// How many times what it is worth at worst a sample is worth at most; docs/performance/minhash.md has what was measured.
 const MOST_WORTH: f64 = 4.0;
 
+/// The recall below which nobody who gave no --recall expects a run to be.
+const EXPECTED: f64 = 0.9;
+/// Fewer pairs than these say little of it.
+const FEW: u64 = 20;
+
 /// Pairs of an exact join of some sets with those after them, and how many of them the run has found.
 #[derive(Clone, Copy, Debug)]
 pub struct Audit {
@@ -56,10 +61,17 @@ impl Audit {
         Some((((middle - half) / whole).max(0.0), ((middle + half) / whole).min(1.0)))
     }
 
-    /// What cannot be missed where less was found than was asked for.
+    /// What cannot be missed where less was found than was asked for, or, where nothing was asked for, than people expect of bands.
     pub fn warning(self, promised: Option<f64>) -> Option<String> {
-        let promised = promised.filter(|promised| self.recall() < *promised)?;
-        Some(format!(
+        let Some(promised) = promised else {
+            return (self.pairs >= FEW && self.recall() < EXPECTED).then(|| {
+                format!(
+                    "many pairs are missed by these --bands and --rows: {self}; give --recall {EXPECTED}, which chooses them, or take doc-split, which finds all \
+                     pairs"
+                )
+            });
+        };
+        (self.recall() < promised).then(|| format!(
             "THE RECALL THAT WAS ASKED FOR IS NOT REACHED: --recall {promised}, and {self}; give a larger --recall, or take \
              doc-split, which finds all pairs"
         ))
@@ -161,6 +173,9 @@ mod tests {
     fn less_than_was_asked_for_is_warned_of() {
         let sets: Vec<_> = (0..1000).map(|set| (1, u64::from(set < 989))).collect();
         let audit = audit(&sets);
+        let few = Audit { pairs: 1000, found: 899, squares: None };
+        assert!(few.warning(None).unwrap().contains("899 of all 1000 pairs"));
+        assert!(Audit { pairs: 19, found: 0, squares: None }.warning(None).is_none());
         assert!(audit.warning(None).is_none() && audit.warning(Some(0.98)).is_none());
         assert!(audit.interval().unwrap().1 > 0.99);
         let warning = audit.warning(Some(0.99)).unwrap();

@@ -22,7 +22,7 @@ use twinsplit_io::error::{Error, Result};
 use twinsplit_io::terminal::plural;
 use twinsplit_rows::chains::Family;
 use twinsplit_rows::params::Params;
-use twinsplit_rows::plan::{refuse_unused, suitable};
+use twinsplit_rows::plan::{Given, refuse_unused, suitable};
 use twinsplit_rows::record::document::{Document, DocumentOpts};
 use twinsplit_rows::record::id;
 
@@ -80,7 +80,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let run = matches.get_one::<PathBuf>("run").map(|folder| RunFile::read(folder)).transpose()?;
     let of_run = run.as_ref().and_then(|run| Family::named(run.value["chain"].as_str()?));
     let of_run = of_run.or_else(|| Family::named(&of_file?));
-    let family = family_shown(of_run, &options.params);
+    let family = family_shown(of_run, &options);
     if let Some(run) = &run {
         run.complete(&mut params);
         inputs = Some(run.documents(&given, "")?);
@@ -122,7 +122,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         if let (false, Some(folder)) = (pair, matches.get_one::<PathBuf>("run")) {
             chain::show(folder, true, |id, at| is_named(id, wanted[at]), &mut out)?;
         }
-        say_other_field(&params, &mut out)?;
+        say_besides(&params, &mut out)?;
         return out.flush();
     }
     if !opts.idf.idf.is_everything() && opts.idf.table.idf_table.is_none() {
@@ -151,21 +151,33 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if let (true, Some(folder)) = (may_be_joined, matches.get_one::<PathBuf>("run")) {
         chain::show(folder, false, |id, at| is_named(id, wanted[at]), &mut out)?;
     }
-    say_other_field(&params, &mut out)?;
+    say_besides(&params, &mut out)?;
     out.flush()
 }
 
-/// Says that the run has checked another field besides, where it has.
-fn say_other_field(params: &Params, out: &mut Stdout) -> Result<()> {
-    let Some(and) = params.get(AND) else { return Ok(()) };
-    let line = format!(
-        "\nThe run asked for --and {and} besides: pairs.tsv has the pairs that reach both. What is shown here is the text alone."
-    );
-    out.line(line.as_bytes())
+/// What a run may have done besides, so that its pairs are others than those of the texts alone.
+const BESIDES: [(&str, &str); 4] = [
+    (AND, "asked for another field, too"),
+    ("site", "left out what the pages of one site share"),
+    ("df-cut", "left out frequent features"),
+    ("accumulators", "bounded the candidates of a document"),
+];
+
+/// Says of a run what it has done besides, which is not shown.
+fn say_besides(params: &Params, out: &mut Stdout) -> Result<()> {
+    for (name, what) in BESIDES {
+        if let Some(value) = params.get(name) {
+            let line = format!(
+                "\nThe run {what} (--{name} {value}), which this does not show: pairs.tsv says which pairs it has found."
+            );
+            out.line(line.as_bytes())?;
+        }
+    }
+    Ok(())
 }
 
 /// The family whose way to a decision is shown: that of the run, unless options ask for what another one would see of its sets.
-fn family_shown(of_run: Option<&'static Family>, given: &Params) -> &'static Family {
+fn family_shown(of_run: Option<&'static Family>, given: &Given) -> &'static Family {
     let (asked, _) = suitable(given);
     let of_sets = ["minhash", "i-match"].contains(&asked.name);
     of_run.filter(|family| family.name == "simhash" || !of_sets).unwrap_or(asked)

@@ -162,6 +162,10 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let [made, failed] = [&output.answer, &output.work].map(|at| Target::of(&at.join(QUARANTINE), true, []));
     let (made, failed, shown) = (made?, failed?, output.folder.join(QUARANTINE));
     let places = Places { made: &made, shown: &shown, failed: &failed };
+    let result = result.map_err(|error| match in_front {
+        Some(in_front) => in_front.with_places(error, &documents.files, &as_asked),
+        None => error,
+    });
     let result = quarantine::settle(result, &output.work, &places, &plan.params, |done| &mut done.warnings);
     let mut done = match result {
         Ok(done) => done,
@@ -245,6 +249,7 @@ impl Finished {
     ) -> Result<Self> {
         if let Some(and) = and {
             let done = and.write(&output.answer, inputs, &mut self.steps, progress)?;
+            self.warnings.extend(and.warning(&done));
             self.steps.push(done);
         }
         Ok(self)

@@ -221,7 +221,16 @@ fn large(plan: &Plan, documents: u64, clusters: &[LargeCluster]) -> Option<Strin
         let nearer = if by_fingerprints(plan) { "a smaller --distance" } else { "a higher --tau" };
         let has_stars = plan.params.is("cluster", "star") || plan.params.get(REDUCE_TO).is_some();
         let star = if has_stars { "" } else { ", --cluster star" };
-        format!("look at it with twinsplit explain, and split it by {nearer}{star} or --min-features")
+        // Sentences of a menu are few beside those of the pages, and make copies of pages by containment all the same.
+        let common = match plan.family.name == "ccdet" && !plan.is_given("idf") {
+            true => format!("leave out what most pages share with --idf {WITHOUT_TEMPLATES}, or "),
+            false => String::new(),
+        };
+        let how = match plan.params.get(REDUCE_TO) {
+            Some(_) => "--min-features".to_owned(),
+            None => format!("{nearer}{star} or --min-features"),
+        };
+        format!("look at it with twinsplit explain, and {common}split it by {how}")
     };
     Some(format!(
         "{} of over 1 % of the {documents} documents; the largest, kept {}, holds {} ({}): {advice}",

@@ -94,6 +94,11 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let fingerprints = by_fingerprints.then(|| params.parse::<FingerprintOpts>()).transpose()?;
     let target = target(&opts, &run, &params)?;
     let inputs = inputs(&opts, &run, &pair.idf)?;
+    if let (Some(_), Some(site)) = (&inputs, params.get("site")) {
+        return Err(Error::Usage(format!(
+            "the run left out what the pages of a site share (--site {site}), which the report would mark as compared; --text 0 makes the page without texts"
+        )));
+    }
     let bounds = Bounds { clusters: opts.clusters, members: opts.members, ids: opts.ids };
     let risks = match &inputs {
         Some(inputs) => Risks::count(&run, inputs, &pair, opts.order, opts.memory)?,

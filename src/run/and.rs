@@ -14,6 +14,7 @@ use crate::output::owned::KEPT;
 use crate::same_form::size;
 use asked::refuse;
 pub use asked::{AND, AndField, parameters};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use twinsplit_core::cluster::dropped::{BELOW, BEYOND, DISTANCE, DROPPED};
@@ -25,22 +26,27 @@ use twinsplit_core::similarity::{Score, SetSimilarity, Similarity};
 use twinsplit_core::text::Extractor;
 use twinsplit_engine::progress::{Done, Progress, Unit};
 use twinsplit_engine::steps::answer_file;
-use twinsplit_io::error::{Error, Result};
+use twinsplit_io::error::{Error, FieldError, Place, Result};
+use twinsplit_io::terminal::plural;
 use twinsplit_io::{AtomicFile, each_row};
 use twinsplit_rows::chains::{CLUSTERS, PAIRS};
 use twinsplit_rows::plan::{KeptForm, Plan};
 use twinsplit_rows::record::Record;
 use twinsplit_rows::record::cluster::{ClusterRow, Verdict};
-use twinsplit_rows::record::document::{Document, DocumentOpts};
+use twinsplit_rows::record::document::{Document, DocumentOpts, FieldPath};
 use twinsplit_rows::record::near::AnswerPair;
 use twinsplit_rows::stages::options::{FeatureOpts, KeepOpts, SimilarityOpts};
 
 /// The check of a run.
 pub struct And {
+    /// The name of the other field.
+    field: String,
     /// How the documents of the run are read.
     document: DocumentOpts,
     /// The same of the other field.
     other: DocumentOpts,
+    /// The same where a number stands there, which is read as a score.
+    number: DocumentOpts,
     features: FeatureOpts,
     similarity: Similarity,
     keep: KeepOpts,
@@ -67,12 +73,16 @@ impl And {
         }
         let wrong = |problem: String| Error::Usage(format!("invalid value '{asked}' for '--and': {problem}"));
         let other: DocumentOpts = params.parse()?;
+        let number =
+            DocumentOpts { score: Some(FieldPath::new(&asked.field)), date: None, ..plan.params.parse()? };
         let features: FeatureOpts = params.parse()?;
         features.spec().map_err(|error| wrong(error.to_string()))?;
         let SimilarityOpts(similarity) = params.parse().map_err(|error| wrong(error.to_string()))?;
         Ok(Some(Self {
+            field: asked.field.clone(),
             document: plan.params.parse()?,
             other: DocumentOpts { date: None, score: None, ..other },
+            number,
             features,
             similarity,
             keep: plan.params.parse()?,
@@ -82,6 +92,11 @@ impl And {
         }))
     }
 }
+
+/// The counter of documents that are in pairs, or equal by their texts, before the check.
+const IN_PAIRS: &str = "documents_in_pairs";
+/// The counter of those of them that have nothing in the other field.
+const WITHOUT_FIELD: &str = "documents_without_field";
 
 /// What is held of a document.
 struct Known {
@@ -123,13 +138,15 @@ impl And {
         let [pairs, clusters] = [PAIRS, CLUSTERS].map(|data| answer.join(answer_file(data)));
         let mut documents = self.documents(&pairs, &clusters)?;
         let inputs = Inputs::of(inputs.to_vec());
-        self.read(&inputs, &mut documents, progress)?;
+        let lacking = self.read(&inputs, &mut documents, progress)?;
         let (compared, mut edges, checked) = self.check(&pairs, &documents, progress)?;
         let left = edges.len();
         self.add_equal_texts(&documents, &mut edges);
         let dropped = self.cluster(&clusters, &documents, edges)?;
         let mut counters = vec![
             ("pairs_compared", compared),
+            (IN_PAIRS, documents.ids.len() as u64),
+            (WITHOUT_FIELD, lacking),
             ("pairs", left as u64),
             ("clusters", dropped.clusters),
             (DROPPED, dropped.ids.len() as u64),
@@ -149,6 +166,19 @@ impl And {
         checked.finish()?;
         let counters = counters.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
         Ok(Done { name: AND.to_owned(), seconds: start.elapsed().as_secs_f64(), counters })
+    }
+
+    /// What a user who expects all documents to have the field is told.
+    pub fn warning(&self, done: &Done) -> Option<String> {
+        let [without, all] =
+            [WITHOUT_FIELD, IN_PAIRS].map(|name| done.counters.get(name).copied().unwrap_or(0));
+        (without > 0).then(|| {
+            format!(
+                "{without} of {} that the text puts into pairs have neither a text nor a number in the field {:?} and are in no pair; give --and a field that all have",
+                plural(all, "document", "documents"),
+                self.field
+            )
+        })
     }
 
     /// Reads which documents there are.
@@ -179,28 +209,31 @@ impl And {
         Ok(documents)
     }
 
-    /// Reads the documents.
-    fn read(&self, inputs: &Inputs, documents: &mut Documents, progress: &Progress) -> Result<()> {
+    /// Reads the documents; how many have neither a text nor a number in the other field.
+    fn read(&self, inputs: &Inputs, documents: &mut Documents, progress: &Progress) -> Result<u64> {
         progress.start(AND, "reading", Unit::Bytes, inputs.iter().map(|file| size(file)).sum());
         let mut extractor = Extractor::new(self.features.spec()?);
         let (mut set, mut bytes, mut place, mut missing) = (Vec::new(), 0, 0_u64, documents.ids.len());
         let Documents { ids, known, .. } = documents;
         let read = |bytes| progress.set(bytes);
         // Whether one has the field, and why the first one without it has none.
-        let (mut is_there, mut without) = (false, None);
+        let (mut is_there, mut without, mut lacking) = (false, None, 0);
         each_line_of_document(inputs, &self.document, AND, read, |document, line, at| {
             place += 1;
             let Some(number) = ids.find(&document.id) else { return Ok(()) };
             set.clear();
             let mut text = None;
             // A document without the field is like no other one.
-            match self.other.read(line, at) {
+            match self.other_text(line, at) {
                 Ok(other) => {
                     is_there = true;
-                    extractor.set(&other.text, &mut set);
-                    text = if set.is_empty() { extractor.text_hash(&other.text) } else { None };
+                    extractor.set(&other, &mut set);
+                    text = if set.is_empty() { extractor.text_hash(&other) } else { None };
                 }
-                Err(error) => drop(without.get_or_insert_with(|| format!("{at}: {error}"))),
+                Err(error) => {
+                    lacking += 1;
+                    without.get_or_insert_with(|| format!("{at}: {error}"));
+                }
             }
             let rank = self.rank(&document, place)?;
             bytes += 2 * document.id.len() + size_of_val(&*set) + rank.len() + 2 * size_of::<Known>();
@@ -217,14 +250,25 @@ impl And {
             Ok(())
         })?;
         if let (false, Some(why)) = (is_there, without) {
-            return Err(Error::Usage(format!("--and: no document that is in a pair has this field; {why}")));
+            let field = &self.field;
+            return Err(Error::Usage(format!(
+                "--and: no document that is in a pair has a text or a number in the field {field:?}; {why}"
+            )));
         }
         match missing {
-            0 => Ok(()),
+            0 => Ok(lacking),
             _ => Err(Error::Failed(format!(
                 "{missing} documents of pairs were not found when the input was read again, which has changed; run again when nothing writes to it"
             ))),
         }
+    }
+
+    /// The text of the other field of a document, or the number there as it is written, as for ids.
+    fn other_text<'l>(&self, line: &'l [u8], at: &Place) -> std::result::Result<Cow<'l, str>, FieldError> {
+        self.other.read(line, at).map(|other| other.text).or_else(|error| match self.number.read(line, at) {
+            Ok(Document { score, .. }) if !score.is_empty() => Ok(Cow::Borrowed(score)),
+            _ => Err(error),
+        })
     }
 
     /// What a document is ranked by; `place` is its own among all.

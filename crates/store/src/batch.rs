@@ -89,9 +89,9 @@ fn repeated(id: &[u8]) -> Error {
     }
 }
 
-/// Of a segment of more than so many times the documents of a batch, few pages are read: a document asks for some hundred, and one that is read
-/// alone takes as long as some twenty that are read ahead.
-const SCATTERED: u64 = 2000;
+/// Of a segment of more than so many times the documents of a batch, few pages are read: a document asks for some hundreds, and one that is read alone takes as
+/// long as some twenty that are read ahead.
+const SCATTERED: u64 = 10_000;
 
 /// A batch that is being compared.
 pub struct Batch<'s, D: Disk = Folder> {

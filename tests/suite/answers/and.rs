@@ -131,7 +131,9 @@ fn pairs_are_alike_in_both_fields() {
     explain.args(["explain", ids[0], ids[1], "--run", "out"]);
     let said = here.run(explain, "").ok();
     assert!(
-        said.contains("--and meta.title:0.9:words:2 besides: pairs.tsv has the pairs that reach both"),
+        said.contains(
+            "asked for another field, too (--and meta.title:0.9:words:2), which this does not show"
+        ),
         "{said}"
     );
     let annotated = here.say("twinsplit annotate out --only kept -o - -q").ok();
@@ -172,10 +174,32 @@ fn what_it_does_not_go_with_is_refused() {
         ("--and title:0.5 --store s", "or the store"),
         (&*format!("--and title:0.5 --queries {docs}"), "leave --queries out"),
         ("--and title:0.5 --engine hadoop", "--engine local and pipes"),
-        ("--and nofield:0.5", "no document that is in a pair has this field"),
+        (
+            "--and nofield:0.5",
+            "no document that is in a pair has a text or a number in the field \"nofield\"",
+        ),
     ] {
         run(more).fails(2, &[words]);
         assert!(!here.path("out").exists(), "{more}");
     }
     here.with("twinsplit run -i - -o out --and title:0.5", "", &[]).fails(2, &["--and", "standard input"]);
+}
+
+/// A number in the other field is compared as it is written, and documents that have neither are told.
+#[test]
+fn numbers_are_compared_as_they_are_written() {
+    let here = Place::new();
+    let text = "one two three four five six seven eight";
+    let years = ["2020", "2020", "\"2020\"", "\"2021\"", "true", "null"];
+    let line =
+        |(at, year): (usize, &&str)| format!("{{\"id\":\"d{at}\",\"year\":{year},\"text\":\"{text}\"}}\n");
+    here.write("docs", years.iter().enumerate().map(line).collect::<String>());
+    let said = here.say("twinsplit run -i docs --and year:1:words:1 -o out");
+    assert!(said.err.contains("2 of 6 documents that the text puts into pairs have neither a text nor a number in the field \"year\""), "{}", said.err);
+    said.ok();
+    let pairs: Vec<String> =
+        here.read("out/pairs.tsv").lines().map(|line| line[..5].replace('\t', " ")).collect();
+    assert_eq!(pairs, ["d0 d1", "d0 d2", "d1 d2"]);
+    here.say("twinsplit run -i docs --and other:1 -o none")
+        .fails(2, &["no document that is in a pair has a text or a number in the field \"other\""]);
 }

@@ -221,6 +221,28 @@ fn too_few_features_are_the_reason() {
 }
 
 /// A slip in an id is told at once, and not answered with the other document.
+/// What a run leaves out by sites is not shown, and said.
+#[test]
+fn what_a_run_does_besides_is_said() {
+    let here = Place::new();
+    let doc = |id: &str, text: &str| serde_json::json!({"id": id, "host": "h", "text": text}).to_string();
+    let menu = "home news sport weather about us";
+    here.write(
+        "docs",
+        [doc("a", &format!("{menu} one two three four")), doc("b", &format!("{menu} five six seven eight"))]
+            .join("\n"),
+    );
+    here.say("twinsplit run -i docs --site host --features words:1 --tau 0.3 -qo out").ok();
+    assert_eq!(here.read("out/pairs.tsv"), "");
+    let said = here.say("twinsplit explain a b --run out").ok();
+    assert!(
+        said.contains("left out what the pages of one site share (--site host), which this does not show"),
+        "{said}"
+    );
+    here.say("twinsplit report out").fails(2, &["--site host", "--text 0 makes the page without texts"]);
+    here.say("twinsplit report out --text 0 -q").ok();
+}
+
 #[test]
 fn an_unknown_id_is_an_error() {
     let here = place(&CHAIN);
