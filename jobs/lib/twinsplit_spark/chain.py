@@ -13,7 +13,7 @@ from .tasks import ByTask, forget, lines_of_blocks, lines_of_whole, shuffle, thr
 # The page, this library and the program are of one version.
 VERSION = "0.1.0"
 
-def parse(about):
+def parse(about, words=None):
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("output", metavar="OUTPUT", help="folder of the answer, on any file system that Hadoop knows")
@@ -28,7 +28,7 @@ def parse(about):
     add("--shuffled", action="store_true", help="put values of equal keys out of order, to show hidden assumptions")
     add("--logs", metavar="FOLDER", help="a local folder for the step at hand, and what each step counted")
     add("--quiet", action="store_true", help="say nothing but errors")
-    return parser.parse_args()
+    return parser.parse_args(words)
 
 def literal(name):
     """A name that Spark shall not take for a pattern."""
@@ -36,23 +36,26 @@ def literal(name):
 
 class Chain:
     """A run of a script, whose docstring is `about`. `answers` are the data sets of its answer, `named_files` the files that
-    options of stages name, `queries` names a batch of documents."""
+    options of stages name, `queries` names a batch of documents. A program that runs the script's steps in its own session
+    gives that as `spark`, and the script's arguments as `words`."""
 
-    def __init__(self, script, about, version, answers, named_files, queries=None):
-        self.options = parse(about)
+    def __init__(self, script, about, version, answers, named_files, queries=None, spark=None, words=None):
+        self.options = parse(about, words)
         with open(script, encoding="utf-8") as stream:
             title = stream.read().split("\n")[1][2:]
         if version != VERSION:
             said = "this page was made by twinsplit %s, and its library is of %s; make the page anew: %s"
             fail(said % (version, VERSION, title))
-        self.spark = SparkSession.builder.appName(title).getOrCreate()
+        self.spark = spark or SparkSession.builder.appName(title).getOrCreate()
         self.context = self.spark.sparkContext
-        atexit.register(self.spark.stop)
-        # What a failed task says is said by `fail`; each part of Spark that passes it on would say it again.
-        self.context.setLogLevel("OFF" if self.options.quiet else "WARN")
+        if spark is None:
+            atexit.register(self.spark.stop)
+            # What a failed task says is said by `fail`; each part of Spark that passes it on would say it again.
+            self.context.setLogLevel("OFF" if self.options.quiet else "WARN")
         self.reducers = self.options.reducers or max(2, self.context.defaultParallelism)
-        # What the caller set for the stages goes to every task.
-        self.variables = {name: value for name, value in os.environ.items() if name.startswith("TWINSPLIT_")}
+        # What the caller set for the stages goes to every task; a program has said it all in the steps.
+        known = os.environ.items() if spark is None else ()
+        self.variables = {name: value for name, value in known if name.startswith("TWINSPLIT_")}
         self.answers, self.steps, self.last_names, self.suspects = answers, [], {}, []
         output = whole_name(self.options.output)
         self.hidden = output + "/_work/_answer"

@@ -7,10 +7,21 @@ from contextlib import suppress
 
 from pyspark import SparkContext
 
+class Failed(SystemExit):
+    """The end of a page, which has said why. A program that runs a page's steps in a session of its own silences it, catches
+    this, and has the words."""
+
+    silent = False
+
+    def __init__(self, message, code):
+        super().__init__(code)
+        self.message = message
+
 def fail(message, code=1):
-    sys.stdout.flush()
-    print("error:", message, file=sys.stderr, flush=True)
-    sys.exit(code)
+    if not Failed.silent:
+        sys.stdout.flush()
+        print("error:", message, file=sys.stderr, flush=True)
+    raise Failed(message, code)
 
 def hadoop():
     """The JVM's package org.apache.hadoop."""
