@@ -1,0 +1,1 @@
+../../jobs/lib/twinsplit_spark/files.py
