@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # test.sh [WHEEL]: installs the package into a fresh environment and runs its tests and the examples of docs/python.md. Without a wheel it builds one by the
-# profile of tests. The other packages are those of requirements-test.txt, by version and hash. The first call needs the network; pip keeps what it
+# profile of tests. The other packages are those of requirements-test.txt, by version and hash, and PySpark is the one of `make spark`. The first call needs the network; pip keeps what it
 # has fetched for later ones. Environment:
 #
-#     TWINSPLIT  the program that answers are compared with   (default target/debug/twinsplit)
+#     TWINSPLIT  the program that answers are compared with, and that runs on Spark   (default target/debug/twinsplit)
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")"
 
@@ -28,6 +28,8 @@ if [[ -z $wheel ]]; then
   wheel=$(echo "$made"/wheels/*.whl)
 fi
 "$bin/python" -m pip install --quiet --no-deps "$wheel"
+spark=$(../tests/spark/install.sh)
+export PYTHONPATH=${spark%/*}
 # From elsewhere, so that what is installed is found, and not the sources beside the tests.
 tests=$PWD/tests
 cd "$made"

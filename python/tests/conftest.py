@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import spark_session
 
 ROOT = Path(__file__).resolve().parents[2]
 # Real documents, which are a part of the repository.
@@ -29,6 +30,21 @@ def program():
     path = Path(os.environ.get("TWINSPLIT", ROOT / "target" / "debug" / "twinsplit"))
     assert path.is_file(), f"{path} is missing: build it (cargo build --bin twinsplit), or name it in TWINSPLIT"
     return path
+
+
+@pytest.fixture(scope="session")
+def answers():
+    """Folders of answers of runs on Spark."""
+    return []
+
+
+@pytest.fixture(scope="session")
+def spark(program, answers):
+    with spark_session.session(program) as spark:
+        yield spark
+    # They live as long as the application.
+    left = [folder for folder in answers if os.path.exists(folder.removeprefix("file:"))]
+    assert left == []
 
 
 def call(*command):

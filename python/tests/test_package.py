@@ -12,7 +12,7 @@ from conftest import ROOT
 import twinsplit
 
 PACKAGE = Path(twinsplit.__file__).parent
-MODULES = ["twinsplit", "twinsplit._duplicates", "twinsplit._indexes", "twinsplit._inputs", "twinsplit._options", "twinsplit._runs"]
+MODULES = ["twinsplit", "twinsplit._duplicates", "twinsplit._indexes", "twinsplit._inputs", "twinsplit._options", "twinsplit._runs", "twinsplit.spark._ids"]
 
 
 def test_it_is_the_installed_one():
@@ -51,7 +51,7 @@ def test_examples_of_docstrings(name):
     assert result.failed == 0 and (result.attempted > 0 or name.endswith("_inputs"))
 
 
-def test_examples_of_the_page(tmp_path, monkeypatch):
+def test_examples_of_the_page(tmp_path, monkeypatch, spark):
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
     # The end of a block is no output.
@@ -79,7 +79,7 @@ def test_nothing_else_is_needed():
         "import sys\n"
         "class No:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name.partition('.')[0] in ('pandas', 'polars', 'pyarrow', 'numpy', 'duckdb'):\n"
+        "        if name.partition('.')[0] in ('pandas', 'polars', 'pyarrow', 'numpy', 'duckdb', 'pyspark'):\n"
         "            raise ImportError(name)\n"
         "sys.meta_path.insert(0, No())\n"
         "import twinsplit\n"
