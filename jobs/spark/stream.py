@@ -16,7 +16,7 @@ sys.path += [os.environ["JOBS_LIB"]] if os.environ.get("JOBS_LIB") else [here + 
 sys.dont_write_bytecode = True  # nothing beside it
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
-from twinsplit_spark.stream import Batches
+from twinsplit_spark.stream import OF_FOLDER, OF_KAFKA, Batches
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--store", metavar="FOLDER", required=True, help="the store, which the first batch makes")
@@ -40,10 +40,10 @@ spark = SparkSession.builder.appName("twinsplit stream").getOrCreate()
 spark.sparkContext.setLogLevel("OFF")  # What fails is said below.
 source = spark.readStream.options(**dict(option.split("=", 1) for option in asked.source))
 if asked.folder:
-    lines = source.option("lineSep", "\n").text(asked.folder).selectExpr("value", "_metadata.file_path AS origin")
+    lines = source.option("lineSep", "\n").text(asked.folder).selectExpr(*OF_FOLDER)
 else:
-    lines = source.format("kafka").option("kafka.bootstrap.servers", asked.kafka).option("subscribe", asked.topic).load()
-    lines = lines.selectExpr("value", "concat('topic ', topic, ', partition ', partition, ', offset ', offset) AS origin")
+    records = source.format("kafka").option("kafka.bootstrap.servers", asked.kafka).option("subscribe", asked.topic).load()
+    lines = records.selectExpr(*OF_KAFKA)
 batches = Batches(asked.twinsplit, asked.store, asked.output, asked.options)
 writer = lines.writeStream.foreachBatch(batches).option("checkpointLocation", asked.checkpoint)
 if asked.available_now or asked.every:

@@ -8,6 +8,9 @@ from .chain import literal
 from .files import local
 
 DOCUMENTS, ORIGINS, ANSWER = "documents.jsonl", "origins", "answer"
+# Lines of documents and where they come from, of Spark's sources of texts and of Kafka.
+OF_FOLDER = ["value", "_metadata.file_path AS origin"]
+OF_KAFKA = ["value", "concat('topic ', topic, ', partition ', partition, ', offset ', offset) AS origin"]
 
 class StreamFailed(Exception):
     """A batch that was refused, or a run that failed: nothing of the batch is in the store, or all of it and its answer will follow."""
@@ -52,7 +55,7 @@ class Batches:
         try:
             self.write(self.lines(frame), place)
             self.run(frame.sparkSession, place, batch)
-            os.rename(os.path.join(place, ANSWER), answer)
+            settle(os.path.join(place, ANSWER), answer)
         finally:
             shutil.rmtree(place)
 
@@ -61,7 +64,8 @@ class Batches:
         rows = lines.selectExpr("cast(value AS binary) AS value", *["origin"] * ("origin" in lines.columns))
         with open(os.path.join(place, DOCUMENTS), "wb") as out, open(os.path.join(place, ORIGINS), "w", encoding="utf-8") as origins:
             for row in rows.toLocalIterator(prefetchPartitions=True):
-                out.write(bytes(row[0] or b"") + b"\n")
+                # A record of a queue may have line ends, which in JSON are spaces.
+                out.write(bytes(row[0] or b"").replace(b"\n", b" ") + b"\n")
                 origins.write((row[1] if len(row) > 1 else "") + "\n")
 
     def run(self, spark, place, batch):
@@ -89,6 +93,20 @@ class Batches:
             return origin_of(spark, place, at) or found.group(0)
 
         return re.sub(r"\S*%s, line (\d+)" % DOCUMENTS, origin, said)
+
+def settle(place, answer):
+    """Gives an answer its name, when all of it is on the disk: Spark writes that the batch is over as soon as this returns."""
+    for name in [os.path.join(place, name) for name in os.listdir(place)] + [place]:
+        sync(name)
+    os.rename(place, answer)
+    sync(os.path.dirname(answer))
+
+def sync(name):
+    opened = os.open(name, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 def origin_of(spark, place, at):
     """Where the line of this number comes from, and its number there if that is a file."""

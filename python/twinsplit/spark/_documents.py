@@ -30,6 +30,8 @@ class Columns:
         if not hasattr(df, "_jdf"):
             kind = type(df).__module__.partition(".")[0] + "." + type(df).__name__
             raise TypeError(f"a DataFrame of Spark in this process is needed, and this is a {kind}; Spark Connect has no way to the executors")
+        if df.isStreaming:
+            raise TypeError("a streaming DataFrame has no end; give foreachBatch what store_batches makes")
         _ids.refuse(self.id, _kind(df, self.id))
         allowed = {"date": (_DATES, "string, a date, a timestamp or a number"), "score": ((NumericType,), "number")}
         for name in self.text:
