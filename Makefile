@@ -72,7 +72,7 @@ test: check test-tools spark ## formatting, lints and all tests that need nothin
 	$(MAKE) --no-print-directory test-python
 
 # Beside the program that its answers are compared with.
-test-python: tools ## the Python package in a fresh environment: its tests, types and the examples of docs/python.md (Python 3.11, PyPI)
+test-python: tools ## the Python package in a fresh environment: its tests, types and the examples of docs/python.md (Python 3.11, PyPI, Java)
 	$(TESTS) --no-run
 	TWINSPLIT=$(CURDIR)/target/debug/twinsplit python/test.sh
 

@@ -131,13 +131,15 @@ def test_several_columns_queries_and_nothing(spark, tmp_path, run):
     asked = df.selectExpr("case id when 'a' then 3 when 'b' then 2 else 1 end as id", "text")
     found = twinsplit.spark.duplicates(asked, queries=queries, features="words:1", threshold=0.5)
     assert sorted((row.a, row.b) for row in found.pairs().collect()) == [(1, 2), (1, 3), (2, 1)]
-    with pytest.raises(ValueError, match="queries have pairs"):
+    with pytest.raises(ValueError, match="of queries there are pairs, and no clusters"):
         found.kept()
     nothing = twinsplit.spark.duplicates(df.limit(0), write="clusters")
     assert (nothing.rows, nothing.missing, nothing.annotate().collect()) == (0, 0, [])
+    with pytest.raises(ValueError, match="told to write clusters alone"):
+        nothing.pairs()
 
 
-def test_what_is_refused(spark, tmp_path):
+def test_what_is_refused(spark, tmp_path, monkeypatch):
     df = spark.createDataFrame([(7, "Rain fell.", 1.0), (-7, "Snow fell.", 1.0)], "id int, text string, x double")
     refused = [
         (TypeError, "no option 'thresh'; did you mean 'threshold'", {"thresh": 0.5}),
@@ -167,6 +169,13 @@ def test_what_is_refused(spark, tmp_path):
     context.setLocalProperty("spark.job.description", None)
     folder = Path(str(failed.value).rsplit(" ", 1)[1].removeprefix("file:"))
     assert folder.parent == tmp_path and (folder / "documents").is_dir()
+    # With other machines there is a default where Spark has one.
+    monkeypatch.setattr(context, "master", "spark://elsewhere:7077")
+    with pytest.raises(ValueError, match="give work=FOLDER"):
+        twinsplit.spark.dedup(df)
+    context.setCheckpointDir(str(tmp_path / "checkpoints"))
+    with pytest.raises(RuntimeError, match=f"what the run had made is in file:{tmp_path}/checkpoints/"):
+        twinsplit.spark.find_pairs(df, max_pairs=0, features="words:1", threshold=0.3)
 
 
 def test_examples_of_the_page(spark):

@@ -7,7 +7,7 @@ import tempfile
 import uuid
 
 from pyspark import SparkContext
-from twinsplit_spark.files import make_folder, remove, there
+from twinsplit_spark.files import make_folder, remove, there, whole_name
 
 
 class Folder:
@@ -28,7 +28,7 @@ class Folder:
                 "on a cluster documents and answers go through shared storage: give work=FOLDER, such as work='hdfs:///user/me/twinsplit', "
                 "or set sparkContext.setCheckpointDir(FOLDER)"
             )
-        self.name = f"{parent.rstrip('/')}/twinsplit-{uuid.uuid4().hex}"
+        self.name = whole_name(f"{parent.rstrip('/')}/twinsplit-{uuid.uuid4().hex}")
         make_folder(self.name)
 
     def __truediv__(self, name: str) -> str:

@@ -37,8 +37,11 @@ class Duplicates:
     is read, as by `monotonically_increasing_id`, has to be cached or written first. The files go when the application ends.
     """
 
-    def __init__(self, df: DataFrame, columns: Columns, queries: DataFrame | None, chain: str, counts: Counts, folder: str) -> None:
-        self._df, self._columns, self._chain, self._has_queries = df, columns, chain, queries is not None
+    def __init__(
+        self, df: DataFrame, columns: Columns, queries: DataFrame | None, planned: dict[str, Any], counts: Counts, folder: str
+    ) -> None:
+        self._df, self._columns = df, columns
+        self._chain, self._there = planned["chain"], planned["outputs"]
         self._kind = id_kind(df, columns.id)
         self._first = self._kind if queries is None else id_kind(queries, columns.id)
         # The rows that the run has read, and those of them without a text: they are in no pair, and kept.
@@ -50,8 +53,9 @@ class Duplicates:
         return f"<Duplicates: {self.rows:,} rows, {self.missing:,} without a text; {self._chain}, {self.folder}>"
 
     def _fields(self, data: str, names: Sequence[str]) -> DataFrame:
-        if self._has_queries and data == "clusters":
-            raise ValueError("queries have pairs with documents, and no clusters; find_pairs has them")
+        if data not in self._there:
+            why = "of queries there are pairs, and no clusters" if data == "clusters" else "the run was told to write clusters alone"
+            raise ValueError(f"there are no {data}: {why}")
         frame = self._df.sparkSession.read.option("lineSep", "\n").text(literal(f"{self.folder}/{data}"))
         fields = F.split(F.col("value"), "\t")
         return frame.select(*[F.get(fields, number).alias(name) for number, name in enumerate(names)])
@@ -160,8 +164,8 @@ def duplicates(
     asked = _twinsplit.Settings(chain, listed + [("site", "site")] * ("site" in others))
     (asked if queries is None else asked.with_queries("queries.jsonl")).refuse_unused()
     found = _programs.find(program)
-    words = _programs.words(listed + [(field, field) for field in others])
-    planned = json.loads(_programs.plan(found, chain, [*words, "--engine=spark", "--json"]))
+    words = [*_programs.words(listed + [(field, field) for field in others]), "--engine=spark"]
+    _programs.plan(found, chain, words)
     context = df.sparkSession.sparkContext
     folder = Folder(context, work)
     with _kept_where_it_fails(folder, context, id_kind(df, id)):
@@ -169,12 +173,13 @@ def duplicates(
         if queries is not None:
             write(queries, columns, folder / "queries")
             words.append(f"--queries={folder / 'queries'}")
-        page = _programs.plan(found, chain, [*words, "--engine=spark"])
+        page = _programs.plan(found, chain, words)
+        planned = json.loads(_programs.plan(found, chain, [*words, "--json"]))
         arguments = [folder / "answer", folder / "documents", "--twinsplit", found, "--quiet"]
         _steps(df, page, arguments + ([] if tasks is None else ["--reducers", str(tasks)]))
         folder.leave("documents", "queries")
     _LOG.info("%d rows, %d of them without a text; the answer is in %s", counts.rows, counts.missing, folder / "answer")
-    return Duplicates(df, columns, queries, planned["chain"], counts, folder / "answer")
+    return Duplicates(df, columns, queries, planned, counts, folder / "answer")
 
 
 _KEYWORDS = tuple(duplicates.__kwdefaults__ or ())
