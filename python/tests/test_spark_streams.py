@@ -76,6 +76,15 @@ def content(folder):
     return {name: (folder / name).read_text(encoding="utf-8") for name in names}
 
 
+def is_running(pid):
+    """Whether a process is there and has not ended; nobody may have asked for its end."""
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 @pytest.fixture
 def batches(english):
     """Documents, and copies of them in the same batch and in later ones; one batch is empty."""
@@ -108,7 +117,7 @@ def test_kills_change_nothing(batches, program, tmp_path, spark, monkeypatch):
         if kill == "before":
             # The run that the driver had started ends with it.
             deadline = time.monotonic() + 60
-            while os.path.exists(f"/proc/{(tmp_path / 'pid').read_text().strip()}"):
+            while is_running((tmp_path / "pid").read_text().strip()):
                 assert time.monotonic() < deadline, "the run goes on without its driver"
                 time.sleep(0.05)
     assert stream.follow(monkeypatch) is None
