@@ -129,7 +129,7 @@ def test_several_columns_queries_and_nothing(spark, tmp_path, run):
     assert [[row.a, row.b] for row in pairs] == [row[:2] for row in table(out / "pairs.tsv")] == [["a", "b"]]
     queries = spark.createDataFrame([(1, "all night"), (2, "snow")], "id int, text string")
     asked = df.selectExpr("case id when 'a' then 3 when 'b' then 2 else 1 end as id", "text")
-    found = twinsplit.spark.duplicates(asked, queries=queries, features="words:1", threshold=0.5)
+    found = twinsplit.spark.duplicates(asked, queries=queries, features="words:1", threshold=0.5, similarity="query-containment")
     assert sorted((row.a, row.b) for row in found.pairs().collect()) == [(1, 2), (1, 3), (2, 1)]
     with pytest.raises(ValueError, match="of queries there are pairs, and no clusters"):
         found.kept()

@@ -165,7 +165,8 @@ def duplicates(
     (asked if queries is None else asked.with_queries("queries.jsonl")).refuse_unused()
     found = _programs.find(program)
     words = [*_programs.words(listed + [(field, field) for field in others]), "--engine=spark"]
-    _programs.plan(found, chain, words)
+    # So that what the chain refuses is refused before anything is written.
+    _programs.plan(found, chain, words if queries is None else [*words, "--queries=queries"])
     context = df.sparkSession.sparkContext
     folder = Folder(context, work)
     with _kept_where_it_fails(folder, context, id_kind(df, id)):
