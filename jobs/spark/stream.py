@@ -16,7 +16,10 @@ sys.path += [os.environ["JOBS_LIB"]] if os.environ.get("JOBS_LIB") else [here + 
 sys.dont_write_bytecode = True  # nothing beside it
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
-from twinsplit_spark.stream import OF_FOLDER, OF_KAFKA, Batches
+try:
+    from twinsplit_spark.stream import OF_FOLDER, OF_KAFKA, Batches
+except ModuleNotFoundError as error:
+    sys.exit("error: %s: let JOBS_LIB be the folder that holds twinsplit_spark, jobs/lib of the sources" % error)
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--store", metavar="FOLDER", required=True, help="the store, which the first batch makes")

@@ -69,7 +69,7 @@ fn there_is_no_script_but_those_derived() {
     expected.insert(STREAM[0].to_owned());
     let stream = std::fs::read_to_string(root.join(STREAM[0])).unwrap();
     assert!(stream.lines().count() <= 100 && !stream.contains("def "), "{} is no page", STREAM[0]);
-    assert!(stream.contains("\nfrom twinsplit_spark.stream import "), "{} has another library", STREAM[0]);
+    assert!(stream.contains("from twinsplit_spark.stream import "), "{} has another library", STREAM[0]);
     for folder in ["jobs/pipes", "jobs/hadoop", "jobs/spark"] {
         for entry in std::fs::read_dir(root.join(folder)).unwrap() {
             let name = format!("{folder}/{}", entry.unwrap().file_name().to_string_lossy());
