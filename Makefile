@@ -12,7 +12,7 @@ BINARY ?= target/release/twinsplit
 # Debian packages of programs that tests alone run.
 TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven openjdk-17-jdk-headless openssl redis-tools systemd zsh
 
-.PHONY: help demo test test-build test-corpora check msrv test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-serve bench-parts bench-cliffs bench-strategies bench-estimate bench-order engines approximations experiments \
+.PHONY: help demo test test-build test-corpora check msrv test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-serve bench-store bench-parts bench-cliffs bench-strategies bench-estimate bench-order engines approximations experiments \
   experiments-page fig8 feature-choice edge ccdet-accuracy ccdet-time simhash-curve minhash-vs-simhash minhash-scale recall table1 fig9a fig9b ccdet-scale experiments-full \
   derived build wheel test-python bench-python install uninstall clean tools \
   dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
@@ -164,6 +164,10 @@ bench-hamming-layouts: tools ## what each layout of a Hamming index takes, besid
 bench-serve: tools ## a service under load, fingerprints and texts, beside Redis with the same client (redis-server; REQUESTS=N: of a row; HOLD=N MINUTES=M: with N documents for M minutes instead)
 	$(call need,redis-server,on Debian: apt-get install redis-server)
 	$(CARGO) bench --locked -p twinsplit-serve --bench load -- $(if $(HOLD),--hold $(HOLD) $(or $(MINUTES),10),--requests $(REQUESTS))
+
+bench-store: build ## batches against a store of 1.6 million documents, beside a run over all, datasketch with Redis, and DuckDB (redis-server, PyPI; DOCUMENTS=N: fewer; 30 GB)
+	$(call need,redis-server,on Debian: apt-get install redis-server)
+	benches/store.py --work out/store $(if $(DOCUMENTS),--documents $(DOCUMENTS)) $(if $(SAVE),--save)
 
 bench-parts: tools ## what reading, counting, indexing, probing, verifying and signatures take, each on its own
 	$(CARGO) bench --locked --manifest-path benches/parts/Cargo.toml --target-dir target

@@ -1,10 +1,13 @@
 //! The driver's options: those of all stages, declared there, and a few of its own.
 
+mod besides;
+
 use super::args;
 use super::inputs::InputOpts;
 use super::recall::{self, SampleThere};
 use super::run::{AndField, TableForm};
 use super::store::StoreOpts;
+use besides::{Besides, must_be_given};
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command};
@@ -291,7 +294,7 @@ pub fn asked(
     write_kept: Option<KeptForm>,
     there: Option<&SampleThere<'_>>,
 ) -> Result<Asked> {
-    let (given, of_file) = with_config_and_preset(matches)?;
+    let (given, of_file) = with_config_and_preset(matches, Besides::All)?;
     let chain = matches.get_one::<String>("chain").cloned().or(of_file);
     let mut asked =
         Asked { chain, engine, given, inputs: inputs.to_vec(), write_kept, recall: None, notes: Vec::new() };
@@ -313,7 +316,7 @@ pub fn plan(asked: Asked, quiet: bool) -> Result<Plan> {
 /// The stages' options that were given, by the command line, the environment, a file or a preset, and what follows from them; and the
 /// chain that the file names.
 pub fn settled(matches: &ArgMatches) -> Result<(Given, Option<String>)> {
-    let (mut given, chain) = with_config_and_preset(matches)?;
+    let (mut given, chain) = with_config_and_preset(matches, Besides::Documents)?;
     given.settle_features(&read_file)?;
     Ok((given, chain))
 }
@@ -323,37 +326,13 @@ pub fn read_file(path: &str) -> std::result::Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| error.to_string())
 }
 
-/// Refuses a `run.json` whose answer depends on options that the command has and that were not given as they were then. A store may be another one, or be left
-/// as it is.
-fn must_be_given(matches: &ArgMatches, beside: &[(&str, String)]) -> Result<()> {
-    let given = |name: &str| {
-        let values = matches.try_get_raw(name);
-        values.map(|values| values.and_then(|mut values| values.next()).map(|value| value.to_string_lossy()))
-    };
-    for (name, value) in beside {
-        let is_given = match *name {
-            "store" | "against" => {
-                ["store", "against"].into_iter().any(|name| matches!(given(name), Ok(Some(_))))
-            }
-            name => given(name).ok().flatten().is_some_and(|given| *given == **value),
-        };
-        // To tune and to explain mean the same without what is done to the answer.
-        if !is_given && (*name == "unit" || given(name).is_ok()) {
-            return Err(Error::Usage(format!(
-                "--config is the run.json of a run with --{name} {value}, which it does not set; give --{name}, too"
-            )));
-        }
-    }
-    Ok(())
-}
-
 /// The stages' options that were given, by the command line, the environment, a file or a preset; and the chain that the file names. The
 /// file may be a stream, so it is read once.
-fn with_config_and_preset(matches: &ArgMatches) -> Result<(Given, Option<String>)> {
+fn with_config_and_preset(matches: &ArgMatches, besides: Besides) -> Result<(Given, Option<String>)> {
     let mut given = given(matches, &stage_options())?;
     let config = matches.get_one::<PathBuf>("config").map(|path| Config::read(path)).transpose()?;
     let Config { chain, options, beside } = config.unwrap_or_default();
-    must_be_given(matches, &beside)?;
+    must_be_given(matches, &beside, besides)?;
     for (name, value) in options {
         given.set_missing(&name, value, Origin::Config);
     }

@@ -7,6 +7,7 @@
 //! The ids of these documents and the features of their other field are held in memory, and 32 bytes for each pair that is left.
 
 mod asked;
+mod documents;
 
 use crate::documents::{Inputs, each_line_of_document};
 use crate::options::RunOpts;
@@ -14,26 +15,24 @@ use crate::output::owned::KEPT;
 use crate::same_form::size;
 use asked::refuse;
 pub use asked::{AND, AndField, parameters};
-use std::borrow::Cow;
+use documents::Documents;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use twinsplit_core::cluster::dropped::{BELOW, BEYOND, DISTANCE, DROPPED};
 use twinsplit_core::cluster::ids::Ids;
-use twinsplit_core::cluster::keep;
 use twinsplit_core::cluster::star::star;
 use twinsplit_core::join::overlap;
 use twinsplit_core::similarity::{Score, SetSimilarity, Similarity};
-use twinsplit_core::text::Extractor;
 use twinsplit_engine::progress::{Done, Progress, Unit};
 use twinsplit_engine::steps::answer_file;
-use twinsplit_io::error::{Error, FieldError, Place, Result};
+use twinsplit_io::error::{Error, Result};
 use twinsplit_io::terminal::plural;
 use twinsplit_io::{AtomicFile, each_row};
 use twinsplit_rows::chains::{CLUSTERS, PAIRS};
 use twinsplit_rows::plan::{KeptForm, Plan};
 use twinsplit_rows::record::Record;
 use twinsplit_rows::record::cluster::{ClusterRow, Verdict};
-use twinsplit_rows::record::document::{Document, DocumentOpts, FieldPath};
+use twinsplit_rows::record::document::{DocumentOpts, FieldPath};
 use twinsplit_rows::record::near::AnswerPair;
 use twinsplit_rows::stages::options::{FeatureOpts, KeepOpts, SimilarityOpts};
 
@@ -98,24 +97,6 @@ const IN_PAIRS: &str = "documents_in_pairs";
 /// The counter of those of them that have nothing in the other field.
 const WITHOUT_FIELD: &str = "documents_without_field";
 
-/// What is held of a document.
-struct Known {
-    /// The features of the other field, and the hash of its text where it has none.
-    set: Vec<u64>,
-    text: Option<u128>,
-    /// What documents are in order of, best first.
-    rank: String,
-}
-
-/// Documents of pairs, by number.
-#[derive(Default)]
-struct Documents {
-    ids: Ids,
-    known: Vec<Option<Known>>,
-    /// Those that are in no pair and have equal texts, group by group.
-    groups: Vec<Vec<u32>>,
-}
-
 /// Two documents that are alike in both, and how alike they are in the text; nothing where the measure has no number for equal texts.
 type Edge = (u32, u32, Option<Score>);
 
@@ -179,112 +160,6 @@ impl And {
                 self.field
             )
         })
-    }
-
-    /// Reads which documents there are.
-    fn documents(&self, pairs: &Path, clusters: &Path) -> Result<Documents> {
-        let mut documents = Documents::default();
-        each_row(pairs, |line| {
-            let (a, b) = AnswerPair::of_run(line, self.fingerprints)?.ids();
-            for id in [a, b] {
-                documents.ids.number(id);
-            }
-            Ok(())
-        })?;
-        let (in_pairs, mut last) = (documents.ids.len() as u32, Vec::new());
-        each_row(clusters, |line| {
-            let row = ClusterRow::decode(line)?;
-            if documents.ids.find(row.id).is_some_and(|number| number < in_pairs) {
-                return Ok(());
-            }
-            if last != row.kept {
-                last = row.kept.to_vec();
-                documents.groups.push(Vec::new());
-            }
-            let number = documents.ids.number(row.id);
-            documents.groups.last_mut().into_iter().for_each(|group| group.push(number));
-            Ok(())
-        })?;
-        documents.known.resize_with(documents.ids.len(), || None);
-        Ok(documents)
-    }
-
-    /// Reads the documents; how many have neither a text nor a number in the other field.
-    fn read(&self, inputs: &Inputs, documents: &mut Documents, progress: &Progress) -> Result<u64> {
-        progress.start(AND, "reading", Unit::Bytes, inputs.iter().map(|file| size(file)).sum());
-        let mut extractor = Extractor::new(self.features.spec()?);
-        let (mut set, mut bytes, mut place, mut missing) = (Vec::new(), 0, 0_u64, documents.ids.len());
-        let Documents { ids, known, .. } = documents;
-        let read = |bytes| progress.set(bytes);
-        // Whether one has the field, and why the first one without it has none.
-        let (mut is_there, mut without, mut lacking) = (false, None, 0);
-        each_line_of_document(inputs, &self.document, AND, read, |document, line, at| {
-            place += 1;
-            let Some(number) = ids.find(&document.id) else { return Ok(()) };
-            set.clear();
-            let mut text = None;
-            // A document without the field is like no other one.
-            match self.other_text(line, at) {
-                Ok(other) => {
-                    is_there = true;
-                    extractor.set(&other, &mut set);
-                    text = if set.is_empty() { extractor.text_hash(&other) } else { None };
-                }
-                Err(error) => {
-                    lacking += 1;
-                    without.get_or_insert_with(|| format!("{at}: {error}"));
-                }
-            }
-            let rank = self.rank(&document, place)?;
-            bytes += 2 * document.id.len() + size_of_val(&*set) + rank.len() + 2 * size_of::<Known>();
-            if bytes > self.room {
-                return Err(Error::Limit(format!(
-                    "--and holds the other field's features of the {} documents that are in pairs, and these take more than half of --memory; give more, or a \
-                     higher --tau",
-                    ids.len()
-                )));
-            }
-            let known = &mut known[number as usize];
-            missing -= usize::from(known.is_none());
-            *known = Some(Known { set: set.as_slice().to_vec(), text, rank });
-            Ok(())
-        })?;
-        if let (false, Some(why)) = (is_there, without) {
-            let field = &self.field;
-            return Err(Error::Usage(format!(
-                "--and: no document that is in a pair has a text or a number in the field {field:?}; {why}"
-            )));
-        }
-        match missing {
-            0 => Ok(lacking),
-            _ => Err(Error::Failed(format!(
-                "{missing} documents of pairs were not found when the input was read again, which has changed; run again when nothing writes to it"
-            ))),
-        }
-    }
-
-    /// The text of the other field of a document, or the number there as it is written, as for ids.
-    fn other_text<'l>(&self, line: &'l [u8], at: &Place) -> std::result::Result<Cow<'l, str>, FieldError> {
-        self.other.read(line, at).map(|other| other.text).or_else(|error| match self.number.read(line, at) {
-            Ok(Document { score, .. }) if !score.is_empty() => Ok(Cow::Borrowed(score)),
-            _ => Err(error),
-        })
-    }
-
-    /// What a document is ranked by; `place` is its own among all.
-    fn rank(&self, document: &Document<'_>, place: u64) -> Result<String> {
-        let score = match document.score {
-            "" => None,
-            score => {
-                Some(score.parse::<keep::Score>().map_err(|_| Error::Failed(format!("{score}: no score")))?)
-            }
-        };
-        let place = format!("{place:016x}");
-        let length = document.text.chars().count() as u64;
-        Ok(keep::key(
-            self.keep.keep,
-            &keep::Meta { length, date: document.date, score: score.as_ref(), place: &place },
-        ))
     }
 
     /// Whether two documents are alike in the other field.
