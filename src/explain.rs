@@ -274,8 +274,9 @@ fn print(
     let shared = a.shared(b);
     let (overlap, size_a, size_b) = (shared.len() as u64, a.order.len() as u64, b.order.len() as u64);
     let names = names.map(visible::line);
-    out.line(format!("A  {}  {size_a} features", names[0]).as_bytes())?;
-    out.line(format!("B  {}  {size_b} features", names[1]).as_bytes())?;
+    let sizes = [size_a, size_b].map(|size| plural(size, "feature", "features"));
+    out.line(format!("A  {}  {}", names[0], sizes[0]).as_bytes())?;
+    out.line(format!("B  {}  {}", names[1], sizes[1]).as_bytes())?;
     if removed != [0, 0] {
         out.line(
             format!("   {} of A and {} of B left out by --idf {}", removed[0], removed[1], opts.idf.idf)

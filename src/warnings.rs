@@ -93,6 +93,7 @@ fn without_features(plan: &Plan, unit: Option<Unit>, steps: &[&Done], documents:
     };
     let copies = match sum(steps, EQUAL_TEXTS) {
         0 => String::new(),
+        1 => format!("; a copy among such {} was found by its equal text", nouns(unit)[1]),
         copies => format!("; {copies} copies among such {} were found by their equal texts", nouns(unit)[1]),
     };
     let kind = plan.params.get("features").unwrap_or_default();
