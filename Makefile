@@ -12,7 +12,7 @@ BINARY ?= target/release/twinsplit
 # Debian packages of programs that tests alone run.
 TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven openjdk-17-jdk-headless openssl redis-tools systemd zsh
 
-.PHONY: help demo test test-build test-corpora check msrv test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-serve bench-store bench-parts bench-cliffs bench-strategies bench-estimate bench-order engines approximations experiments \
+.PHONY: help demo test test-build test-corpora check msrv test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-html bench-serve bench-store bench-parts bench-cliffs bench-strategies bench-estimate bench-order engines approximations experiments \
   experiments-page fig8 feature-choice edge ccdet-accuracy ccdet-time simhash-curve minhash-vs-simhash minhash-scale recall table1 fig9a fig9b ccdet-scale experiments-full \
   derived build wheel test-python bench-python install uninstall clean tools \
   dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
@@ -160,6 +160,9 @@ bench-hamming: tools ## Hamming search beside mih-rs, gaoya, faiss, pynear, hamm
 
 bench-hamming-layouts: tools ## what each layout of a Hamming index takes, beside what its plan expects
 	$(CARGO) bench --locked --bench hamming_layouts
+
+bench-html: tools ## --html article and visible beside trafilatura, Resiliparse and rs-trafilatura on real pages: fails where an aim is missed (SAVE=1 writes docs/performance/html.md; Python 3.11, PyPI, the corpora)
+	benches/html/run.py $(if $(SAVE),--save)
 
 bench-serve: tools ## a service under load, fingerprints and texts, beside Redis with the same client (redis-server; REQUESTS=N: of a row; HOLD=N MINUTES=M: with N documents for M minutes instead)
 	$(call need,redis-server,on Debian: apt-get install redis-server)

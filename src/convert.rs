@@ -73,7 +73,7 @@ struct SourceArgs {
     #[arg(long, value_name = "NAME")]
     score: Option<String>,
     /// Leave web pages as they are, and do not make text of their HTML
-    #[arg(long)]
+    #[arg(long, conflicts_with = "html")]
     keep_markup: bool,
     /// Take the templates in scripts of web pages, such as text/x-handlebars-template, for text: there are pages that have
     /// most of theirs in them, and more that have names of variables
@@ -123,6 +123,7 @@ impl ConvertOpts {
             score: args.score,
             place_ids: is_row.then(|| PlaceIds { field: "id".to_owned(), by_number: true }),
             encoding: self.inputs.encoding,
+            html: self.inputs.html.unwrap_or_default(),
             keep_markup: args.keep_markup,
             script_templates: args.script_templates,
             bad_records: args.bad_records,

@@ -9,11 +9,11 @@ use clap::{Args, Command};
 use std::ops::Deref;
 use std::path::PathBuf;
 use twinsplit_core::text::units::Unit;
-use twinsplit_io::error::Result;
+use twinsplit_io::error::{Error, Result};
 use twinsplit_io::terminal;
 use twinsplit_io::{Selection, Target, WorkFolder, selected_files};
 use twinsplit_rows::params::Params;
-use twinsplit_sources::{Encoding, Format};
+use twinsplit_sources::{Encoding, Format, HtmlText};
 
 /// How the files of an input are chosen and read.
 #[derive(Args, Clone, Debug)]
@@ -26,6 +26,9 @@ pub struct InputOpts {
     /// it are errors [default: utf-8; of a web page, what it says]
     #[arg(long, value_name = "NAME")]
     pub encoding: Option<Encoding>,
+    /// What of a web page is its text: in files of HTML, crawls, and TREC behind a DOCHDR [default: visible]
+    #[arg(long, value_parser = args::choice::<HtmlText>(), value_name = "TEXT")]
+    pub html: Option<HtmlText>,
     /// Compare parts of documents instead of whole ones, each as a document of its own, with the id DOCUMENT#NUMBER. run cuts out what is
     /// repeated: it lists that in cut.tsv, and writes the documents without it with --write-kept
     #[arg(long, value_parser = args::choice::<Unit>(), value_name = "UNIT")]
@@ -52,11 +55,31 @@ pub fn nouns(unit: Option<Unit>) -> [&'static str; 2] {
 
 impl InputOpts {
     /// The names of these options.
-    pub const NAMES: [&str; 5] = ["format", "encoding", "unit", "include", "exclude"];
+    pub const NAMES: [&str; 6] = ["format", "encoding", "html", "unit", "include", "exclude"];
 
     /// The files that names on a command line stand for.
     pub fn files(&self, given: &[PathBuf]) -> Result<Vec<PathBuf>> {
-        selected_files(given, &Selection::new(&self.include, &self.exclude)?)
+        let files = selected_files(given, &Selection::new(&self.include, &self.exclude)?)?;
+        self.refuse_html(&files)?;
+        Ok(files)
+    }
+
+    /// Refuses to say what the text of a web page is where there are none.
+    fn refuse_html(&self, files: &[PathBuf]) -> Result<()> {
+        let Some(html) = self.html else { return Ok(()) };
+        // What is missing is named by whoever reads it.
+        let may_be = |file: &PathBuf| !file.is_file() || Format::of_file(file).has_pages();
+        let has_pages = match self.format {
+            Format::Auto => files.is_empty() || files.iter().any(may_be),
+            format => format.has_pages(),
+        };
+        if has_pages {
+            return Ok(());
+        }
+        Err(Error::Usage(format!(
+            "--html {} is for web pages, in files of HTML, WARC, ARC and TREC, and these are none; leave --html out, or name their format with --format",
+            html.name()
+        )))
     }
 
     /// Whether some of the files that names stand for are left out.
@@ -79,6 +102,7 @@ impl InputOpts {
             |name, values: &[String]| values.iter().map(|value| (name, value.clone())).collect::<Vec<_>>();
         let mut words: Vec<_> = format.map(|format| ("format", format)).into_iter().collect();
         words.extend(encoding.map(|encoding| ("encoding", encoding)));
+        words.extend(self.html.map(|html| ("html", html.name().to_owned())));
         words.extend(self.unit.map(|unit| ("unit", unit.name().to_owned())));
         words.extend(of("include", &self.include));
         words.extend(of("exclude", &self.exclude));

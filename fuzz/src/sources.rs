@@ -7,14 +7,14 @@ use twinsplit_io::Packing;
 use twinsplit_io::error::Place;
 use twinsplit_rows::params::Params;
 use twinsplit_rows::record::document::DocumentOpts;
-use twinsplit_sources::{Format, SourceOpts};
+use twinsplit_sources::{Format, HtmlText, SourceOpts};
 
 /// Ways to read documents, by a number.
 fn options(number: u8) -> SourceOpts {
     let of = SourceOpts::of;
     let encoding = |name: &str| Some(name.parse().expect("an encoding"));
     let bytes = |text: &str| text.parse().expect("a number of bytes");
-    match number % 21 {
+    match number % 22 {
         0 => of(Format::Trec),
         1 => SourceOpts {
             id: Some("auto".to_owned()),
@@ -45,7 +45,8 @@ fn options(number: u8) -> SourceOpts {
         17 => of(Format::Auto),
         18 => SourceOpts { max_line: bytes("300B"), ..of(Format::Arc) },
         19 => of(Format::Arc),
-        _ => SourceOpts { encoding: encoding("latin1"), ..of(Format::Reuters) },
+        20 => SourceOpts { encoding: encoding("latin1"), ..of(Format::Reuters) },
+        _ => SourceOpts { html: HtmlText::Article, ..of(Format::Html) },
     }
 }
 

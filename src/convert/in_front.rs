@@ -20,13 +20,15 @@ use twinsplit_io::Target;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_rows::params::Params;
 use twinsplit_rows::record::document::{DocumentOpts, FieldPath, IdField};
-use twinsplit_sources::{Encoding, FieldNames, Format, PlaceIds, SourceOpts, UnitOpts, is_element};
+use twinsplit_sources::{Encoding, FieldNames, Format, HtmlText, PlaceIds, SourceOpts, UnitOpts, is_element};
 
 /// Documents that are converted before a command reads them.
 #[derive(Clone, Debug)]
 pub struct InFront {
     format: Format,
     encoding: Option<Encoding>,
+    /// What of a web page is its text.
+    html: HtmlText,
     /// What becomes a document, if not each document.
     unit: Option<Unit>,
     /// What the user would say of all files to `convert`.
@@ -54,10 +56,12 @@ impl InFront {
             (other, _) => Some(format!("--format {}", other.name())),
         };
         let unit = opts.unit.map(|unit| format!("--unit {}", unit.name()));
-        let options: Vec<_> = format.into_iter().chain(unit).collect();
+        let html = opts.html.filter(|_| format.is_some()).map(|html| format!("--html {}", html.name()));
+        let options: Vec<_> = format.into_iter().chain(html).chain(unit).collect();
         (!options.is_empty()).then(|| Self {
             format: opts.format,
             encoding: opts.encoding,
+            html: opts.html.unwrap_or_default(),
             unit: opts.unit,
             option: options.join(" "),
             needed_alone: false,
@@ -94,7 +98,8 @@ impl InFront {
         let encoding = self.encoding.map(|encoding| ("encoding", encoding.to_string()));
         let unit = self.unit.map(|unit| (UNIT, unit.name().to_owned()));
         let format = std::iter::once(("format", self.format.name().to_owned()));
-        format.chain(encoding).chain(unit).collect()
+        let html = (self.html != HtmlText::default()).then(|| (HTML, self.html.name().to_owned()));
+        format.chain(encoding).chain(html).chain(unit).collect()
     }
 
     /// The field that holds the ids once documents are JSON lines, where these are made of places: the lines have others then.
@@ -112,10 +117,13 @@ impl InFront {
         let unknown = |error: String| Error::Usage(format!("run.json: {error}"));
         let format = choice::parse::<Format>(given("format")).map_err(|error| unknown(error.to_string()))?;
         let encoding = params.get("encoding").map(str::parse).transpose().map_err(unknown)?;
+        let html = params.get(HTML).map(choice::parse::<HtmlText>).transpose();
+        let html = html.map_err(|error| unknown(error.to_string()))?.unwrap_or_default();
         // The lines have the ids that places gave them.
         let is_place = given("id") == ID;
         let params = if is_place { params.clone().with("id", IdField::Row.name()) } else { params.clone() };
-        Self { format, encoding, unit: None, option: String::new(), needed_alone: false }.source(&params)
+        Self { format, encoding, html, unit: None, option: String::new(), needed_alone: false }
+            .source(&params)
     }
 
     /// How the documents are found, by the options of the command as they were given.
@@ -157,6 +165,7 @@ impl InFront {
             // The command joins them.
             joins_columns: false,
             encoding: self.encoding,
+            html: self.html,
             blocks_apart: self.unit == Some(Unit::Paragraph),
             bad_records: document.bad_records,
             max_line: document.max_line,
@@ -213,6 +222,9 @@ impl InFront {
         Ok((file, warnings))
     }
 }
+
+/// The name of the option that says what of a web page is its text, in `run.json`, too.
+const HTML: &str = "html";
 
 /// The name of the option of units, in `run.json`, too.
 pub const UNIT: &str = "unit";

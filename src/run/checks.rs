@@ -167,6 +167,12 @@ impl Documents {
                 in_front.refuse("is for --engine local and pipes; a cluster's jobs read JSON lines in UTF-8")
             );
         }
+        if is_remote && opts.inputs.html.is_some() {
+            return Err(Error::Usage(
+                "--html is for --engine local and pipes; a cluster's jobs read JSON lines, which `twinsplit convert --html article` makes of web pages"
+                    .to_owned(),
+            ));
+        }
         let given = if opts.inputs.selects() { files.clone() } else { opts.input.clone() };
         Ok(Self { given, files, in_front })
     }

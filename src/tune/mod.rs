@@ -38,13 +38,14 @@ use twinsplit_rows::plan::{Given, Origin, refuse_unused};
 use twinsplit_rows::stages::simhash::FingerprintOpts;
 
 /// What `run` has too, from its declaration.
-const OF_RUN: [&str; 8] = [
+const OF_RUN: [&str; 9] = [
     "input",
     InputOpts::NAMES[0],
     InputOpts::NAMES[1],
     InputOpts::NAMES[2],
     InputOpts::NAMES[3],
     InputOpts::NAMES[4],
+    InputOpts::NAMES[5],
     "threads",
     "quiet",
 ];

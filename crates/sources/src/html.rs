@@ -1,16 +1,13 @@
 //! Pages of HTML: a file is a document, its text is the page's.
 
-mod text;
-pub mod tokens;
-
 use super::input::Input;
-use super::{Decoding, Encoding, FieldNames, Fields, Found, Source, SourceOpts, refuse, too_long};
+use super::{Decoding, Encoding, FieldNames, Fields, Found, HtmlText, Source, SourceOpts, refuse, too_long};
 use std::borrow::Cow;
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use text::Wanted;
+use twinsplit_html::Wanted;
 use twinsplit_io::error::{Error, FieldError, Place, Result};
 use twinsplit_io::{Kind, MaxLine, Opened, Packing};
 
@@ -19,23 +16,26 @@ use twinsplit_io::{Kind, MaxLine, Opened, Packing};
 pub(super) enum Markup {
     /// It stays.
     Kept,
-    /// The text is taken.
-    Text(Wanted),
+    /// The text is taken: which, and what is asked of it.
+    Text(HtmlText, Wanted),
 }
 
 impl Markup {
     /// What was asked for.
     pub fn of(opts: &SourceOpts) -> Self {
         let wanted = Wanted { templates: opts.script_templates, blocks_apart: opts.blocks_apart };
-        if opts.keep_markup { Self::Kept } else { Self::Text(wanted) }
+        if opts.keep_markup { Self::Kept } else { Self::Text(opts.html, wanted) }
     }
 
     /// What is taken of a page, and whether more of it stands in scripts that are templates and were left out.
     pub fn text(self, page: Cow<'_, str>) -> (Cow<'_, str>, bool) {
         match self {
             Self::Kept => (page, false),
-            Self::Text(wanted) => {
-                let (text, in_templates) = text::text(&page, wanted);
+            Self::Text(which, wanted) => {
+                let (text, in_templates) = match which {
+                    HtmlText::Visible => twinsplit_html::visible(&page, wanted),
+                    HtmlText::Article => twinsplit_html::article(&page, wanted),
+                };
                 (Cow::Owned(text), in_templates)
             }
         }

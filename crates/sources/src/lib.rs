@@ -201,6 +201,17 @@ twinsplit_core::choice! {
     }
 }
 
+twinsplit_core::choice! {
+    /// What of a web page is its text.
+    #[derive(Default)]
+    pub enum HtmlText {
+        /// All that a browser shows without style sheets and scripts
+        Visible = "visible"; default,
+        /// The main content: an article without menus, notices and links to others, or what a page of another kind is there for
+        Article = "article",
+    }
+}
+
 /// How documents are found in files.
 #[derive(Clone, Debug)]
 pub struct SourceOpts {
@@ -226,6 +237,8 @@ pub struct SourceOpts {
     /// The encoding of the files by a name of the WHATWG Encoding Standard, such as latin1, gb18030 or shift_jis; bytes
     /// that are not of it are errors; nothing for UTF-8, or what a web page says
     pub encoding: Option<Encoding>,
+    /// What of a web page is its text
+    pub html: HtmlText,
     /// Leave web pages as they are, and do not make text of their HTML
     pub keep_markup: bool,
     /// Take the templates in scripts of web pages, such as text/x-handlebars-template, for text: there are pages that have
@@ -240,6 +253,11 @@ pub struct SourceOpts {
 }
 
 impl Format {
+    /// Whether files of this format can hold web pages.
+    pub fn has_pages(self) -> bool {
+        matches!(self, Self::Auto | Self::Html | Self::Trec | Self::Warc | Self::Arc)
+    }
+
     /// Whether a document keeps the fields that its file has, under their names.
     pub fn keeps_fields(self) -> bool {
         matches!(self, Self::Jsonl | Self::Json | Self::Csv | Self::Tsv | Self::Parquet | Self::Arrow)
@@ -270,6 +288,7 @@ impl SourceOpts {
             joins_columns: true,
             fields_needed: None,
             encoding: None,
+            html: HtmlText::Visible,
             keep_markup: false,
             script_templates: false,
             blocks_apart: false,

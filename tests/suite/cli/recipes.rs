@@ -75,7 +75,7 @@ fn files() -> Place {
 }
 
 /// Of each recipe, its heading, and what its commands leave: a file and what it holds.
-const LEFT: [(&str, &str, &str); 16] = [
+const LEFT: [(&str, &str, &str); 17] = [
     ("A folder of texts", "ls kept", "a b.txt\nd.txt\n"),
     (
         "A table",
@@ -94,6 +94,11 @@ const LEFT: [(&str, &str, &str); 16] = [
         "{\"id_a\":\"doc-3\",\"id_b\":\"doc-4\"\nPAR17\n",
     ),
     ("Pages with templates", "cut -f1,2 out/pairs.tsv", "a\tc\n"),
+    (
+        "Articles of a crawl",
+        "cut -f1,2 articles/pairs.tsv; zcat articles/kept/*.warc.gz | grep -a ^WARC-Record",
+        "urn:a\turn:b\nWARC-Record-ID: <urn:a>\r\nWARC-Record-ID: <urn:c>\r\n",
+    ),
     ("Two columns with a threshold each", "cut -f1,2 out/pairs.tsv", "1\t2\n"),
     (
         "The documents that are least alike",

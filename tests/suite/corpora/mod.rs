@@ -13,6 +13,7 @@ mod advice;
 mod answers;
 mod convert;
 mod keywords;
+mod main_content;
 mod matrix;
 
 /// The file of a corpus, by the name of its folder.

@@ -4,6 +4,7 @@ mod annotated_files;
 mod answer_tables;
 mod arc;
 mod arrow;
+mod articles;
 mod auto;
 mod bad_input;
 mod bad_records;

@@ -5,15 +5,16 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// The crates from the bottom to the top, each with its folder and those of the others on which it may stand.
-const LAYERS: [(&str, &str, &[&str]); 10] = [
+const LAYERS: [(&str, &str, &[&str]); 11] = [
     ("twinsplit-core", "crates/core", &[]),
+    ("twinsplit-html", "crates/html", &[]),
     ("twinsplit-io", "crates/io", &["core"]),
     ("twinsplit-hamming", "crates/hamming", &["core", "io"]),
     ("twinsplit-store", "crates/store", &["core", "io"]),
     ("twinsplit-serve", "crates/serve", &["core", "io", "hamming", "store"]),
     ("twinsplit-rows", "crates/rows", &["core", "io", "hamming"]),
     ("twinsplit-engine", "crates/engine", &["core", "io", "hamming", "store", "rows"]),
-    ("twinsplit-sources", "crates/sources", &["core", "io", "rows"]),
+    ("twinsplit-sources", "crates/sources", &["core", "html", "io", "rows"]),
     ("twinsplit", "crates/twinsplit", &["core", "io", "hamming", "store", "rows", "engine"]),
     (
         "twinsplit-cli",

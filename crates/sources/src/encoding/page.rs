@@ -6,8 +6,8 @@
 //! (docs/decisions/html-and-encodings.md).
 
 use super::Encoding;
-use crate::html::tokens::{self, Token, TokenReader};
 use std::borrow::Cow;
+use twinsplit_html::tokens::{self, Token, TokenReader};
 use twinsplit_io::error::FieldError;
 
 /// Within so many bytes a page must say its encoding.

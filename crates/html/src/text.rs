@@ -18,7 +18,7 @@
 //! Everywhere else a run of white space is one blank, and none stands at the ends of a line. No script runs here and no frame is
 //! loaded, so `noscript` and `noframes` are text: some forums have nothing else for those who read them so.
 
-use super::tokens::{self, State, Token, TokenReader};
+use crate::tokens::{self, State, Token, TokenReader};
 use std::borrow::Cow;
 
 /// What is asked of the text of a page.
@@ -31,20 +31,28 @@ pub struct Wanted {
 }
 
 /// The text of a page. Where templates are left out, gives besides whether they are more than the text.
-pub fn text(page: &str, wanted: Wanted) -> (String, bool) {
-    let mut read = Page { wanted, ..Page::default() };
+pub fn visible(page: &str, wanted: Wanted) -> (String, bool) {
+    let mut read = Page::of(wanted);
     tokens::read(page.as_bytes(), &mut read);
-    // What is written are parts of the page, and what character references stand for.
-    (String::from_utf8_lossy(&read.text).into_owned(), read.in_templates > read.text.len())
+    let in_templates = read.is_in_templates();
+    (characters(read.text), in_templates)
+}
+
+/// The text as characters. It is parts of the page, and what character references stand for, so that no byte is of no character.
+pub fn characters(text: Vec<u8>) -> String {
+    String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 /// A page that is being read.
 #[derive(Default)]
-struct Page {
-    text: Vec<u8>,
-    wanted: Wanted,
-    /// Bytes of those that are left out.
+pub struct Page {
+    /// The text so far.
+    pub text: Vec<u8>,
+    pub wanted: Wanted,
+    /// Bytes of templates that are left out.
     in_templates: usize,
+    /// The block that began last: where the gap before it begins, and where its text.
+    pub began: Option<(usize, usize)>,
     /// What stands between the text and what comes next.
     gap: Gap,
     /// Elements around in which white space counts.
@@ -65,6 +73,8 @@ struct Gap {
     lines: usize,
     tab: bool,
     blank: bool,
+    /// Whether a block ends here: an element that is one, a cell, or an empty line.
+    block: bool,
 }
 
 /// What is asked of an element.
@@ -189,6 +199,21 @@ impl TokenReader for Page {
 }
 
 impl Page {
+    /// A page of which this is asked.
+    pub fn of(wanted: Wanted) -> Self {
+        Self { wanted, ..Self::default() }
+    }
+
+    /// Whether more of the page stands in templates that are left out than its text has.
+    pub fn is_in_templates(&self) -> bool {
+        self.in_templates > self.text.len()
+    }
+
+    /// Whether the element that is being read is left out.
+    pub fn leaves_out(&self) -> bool {
+        self.left_out.is_some()
+    }
+
     /// Whether what is in the script whose tag was read last is markup like any other.
     fn is_markup(&self) -> bool {
         self.is_template && self.wanted.templates
@@ -210,8 +235,11 @@ impl Page {
             Element::Script if self.is_markup() => self.ends_line(1),
             Element::Script => self.left_out = Some((element, 1)),
             Element::Block(lines) => self.ends_line(lines),
-            Element::LineEnd => self.gap.lines = (self.gap.lines + 1).min(2),
-            Element::Cell => self.gap.tab = true,
+            Element::LineEnd => {
+                self.gap.lines = (self.gap.lines + 1).min(2);
+                self.gap.block |= self.gap.lines == 2;
+            }
+            Element::Cell => (self.gap.tab, self.gap.block) = (true, true),
             Element::Verbatim(_) => {
                 self.ends_line(1);
                 self.verbatim += 1;
@@ -243,6 +271,7 @@ impl Page {
     fn ends_line(&mut self, lines: usize) {
         let lines = if self.wanted.blocks_apart { 2 } else { lines };
         self.gap.lines = self.gap.lines.max(lines);
+        self.gap.block = true;
     }
 
     fn write(&mut self, value: &[u8]) {
@@ -271,13 +300,17 @@ impl Page {
     /// Writes what is not white space, behind the gap.
     fn word(&mut self, word: &[u8]) {
         let gap = std::mem::take(&mut self.gap);
-        if !self.text.is_empty() {
+        let end = self.text.len();
+        if end > 0 {
             match gap {
                 Gap { lines: 1.., .. } => self.text.extend(std::iter::repeat_n(b'\n', gap.lines)),
                 Gap { tab: true, .. } => self.text.push(b'\t'),
                 Gap { blank: true, .. } => self.text.push(b' '),
                 Gap { .. } => {}
             }
+        }
+        if gap.block || end == 0 {
+            self.began = Some((end, self.text.len()));
         }
         self.text.extend_from_slice(word);
     }
@@ -316,7 +349,7 @@ mod tests {
                 "neighbours changes\n\nab\n\nx\ny",
             ),
         ] {
-            assert_eq!(text(page, PLAIN), (expected.to_owned(), false), "{page}");
+            assert_eq!(visible(page, PLAIN), (expected.to_owned(), false), "{page}");
         }
     }
 
@@ -324,7 +357,7 @@ mod tests {
     fn blocks_are_paragraphs_where_that_is_asked_for() {
         let page = "<div>a<br>b</div><ul><li>c<li>d</ul><h1>e</h1>f<p>g</p><pre>h\ni</pre><table><tr><td>j<td>k<tr><td>l</table>";
         let apart = Wanted { blocks_apart: true, ..PLAIN };
-        assert_eq!(text(page, apart).0, "a\nb\n\nc\n\nd\n\ne\n\nf\n\ng\n\nh\ni\n\nj\tk\n\nl");
+        assert_eq!(visible(page, apart).0, "a\nb\n\nc\n\nd\n\ne\n\nf\n\ng\n\nh\ni\n\nj\tk\n\nl");
     }
 
     /// What a script puts into the page is text where that is asked for; what it is to do is none.
@@ -332,12 +365,12 @@ mod tests {
     fn scripts_that_are_templates_are_markup() {
         let page = "<script id=c type=\"text/x-handlebars-template\"><h1>Kafka</h1><p>A &lt; b</p></script><script \
                     type=text/javascript>x</script><script type='TEXT/HTML'>y</script><script data-type=template>z</script>";
-        assert_eq!(text(page, TEMPLATES), ("Kafka\n\nA < b\n\ny".to_owned(), false));
-        assert_eq!(text(page, PLAIN), (String::new(), true));
+        assert_eq!(visible(page, TEMPLATES), ("Kafka\n\nA < b\n\ny".to_owned(), false));
+        assert_eq!(visible(page, PLAIN), (String::new(), true));
         // As many bytes as the text has: the page is no template.
         let page = "<script type=text/template>12345</script><p>12345";
-        assert_eq!(text(page, PLAIN), ("12345".to_owned(), false));
-        assert_eq!(text(&page.replace("</s", "6</s"), PLAIN), ("12345".to_owned(), true));
+        assert_eq!(visible(page, PLAIN), ("12345".to_owned(), false));
+        assert_eq!(visible(&page.replace("</s", "6</s"), PLAIN), ("12345".to_owned(), true));
     }
 
     proptest! {
@@ -347,7 +380,7 @@ mod tests {
             prop::sample::select(vec!["a", "é ", " 中", "\n", "<p>", "</p>", "<b>", "<br>", "<td>", "<li>", "</div>", "<x y='>'>", "<!-- z -->",
                 "<style>z</style>", "<script>z</script>", "<title>z</title>", "&amp;"]), 0..40)
         ) {
-            let (found, _) = text(&parts.concat(), TEMPLATES);
+            let (found, _) = visible(&parts.concat(), TEMPLATES);
             let words: String = parts.iter().filter(|part| !part.starts_with('<')).map(|part| part.replace("&amp;", "&")).collect();
             let without = |text: &str| text.split_ascii_whitespace().collect::<String>();
             prop_assert_eq!(without(&found), without(&words));
@@ -357,7 +390,7 @@ mod tests {
 
         #[test]
         fn any_text_is_read(page in "\\PC{0,80}|(<|>|/|!|-|&|;|#|script|template|p|title|[a-z \n'\"=]){0,60}") {
-            text(&page, TEMPLATES);
+            visible(&page, TEMPLATES);
         }
     }
 }
