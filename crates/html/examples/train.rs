@@ -1,4 +1,4 @@
-//! Learns the forest of `src/article/forest.in`: gradient boosting of trees that ask one question a level.
+//! Learns the forest of `src/article/forest.in`: gradient boosting (friedman2001) of trees that ask one question a level.
 //!
 //! ```text
 //! train TREES DEPTH RATE SEED < rows.tsv > forest.in

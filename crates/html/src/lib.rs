@@ -1,4 +1,4 @@
-//! The text of pages of HTML: all that is visible ([`visible`]), or the main content ([`article`]).
+//! The text of pages of HTML: all that is visible ([`visible`]), or the main content ([`article()`]).
 
 mod article;
 mod text;

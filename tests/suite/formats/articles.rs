@@ -10,7 +10,7 @@ fn page() -> (String, &'static str) {
     let page = fs::read_to_string(fixture("../crates/html/src/article/pages/article.html")).unwrap();
     (
         page,
-        "The bridge reopens after two years\nBy A. Writer, 3 May\n\nThe old bridge over the river was opened again on Monday, two years after a flood had damaged \
+        "The bridge reopens after two years\n\nBy A. Writer, 3 May\n\nThe old bridge over the river was opened again on Monday, two years after a flood had damaged \
          its pillars, and hundreds of people walked across it in the first hour.\n\n“We had not thought that it would take so long,” the mayor \
          said, adding that the work had cost twice as much as planned, because the ground was softer than the first survey had \
          shown.\n\nWhat comes next\n\nBuses will use the bridge from June, the council said. Cars must wait until the road on the other side \
@@ -70,16 +70,13 @@ fn pages_of_every_format_become_articles() {
             visible[0].starts_with("Daily Example\nNews\n") && visible[0].contains("We use cookies"),
             "{visible:?}"
         );
-        assert!(visible[0].contains("two years\nBy A. Writer"), "{visible:?}");
+        assert!(visible[0].contains("two years\n\nBy A. Writer"), "{visible:?}");
         ran += 1;
     }
     assert_eq!(ran, 5);
     // Blocks are paragraphs where these are compared.
     let units = texts(&here.say("twinsplit convert site/a.html --html article --unit paragraph -qo -").ok());
-    assert_eq!(
-        units.join("\n\n"),
-        article.replace("years\nBy", "years\n\nBy").replace("minutes.\nCyc", "minutes.\n\nCyc")
-    );
+    assert_eq!(units.join("\n\n"), article.replace("minutes.\nCyc", "minutes.\n\nCyc"));
 }
 
 /// Two pages are alike by their articles and not by their menus, in every engine that reads pages; the answer remembers how they were read.
@@ -91,7 +88,7 @@ fn a_run_compares_articles() {
     assert_eq!(here.read("visible/pairs.tsv"), "");
     here.say("twinsplit run -i site --html article --tau 0.9 -qo out").ok();
     let pairs = here.read("out/pairs.tsv");
-    assert!(pairs.starts_with("site/a.html\tsite/b.html\t1.0"), "{pairs}");
+    assert!(pairs.starts_with("site/a.html\tsite/b.html\t") && pairs.ends_with("\t1.000000\n"), "{pairs}");
     assert_eq!(texts(&here.read("out/documents.jsonl")), [article, article]);
     here.say("twinsplit run -i site --html article --tau 0.9 --engine pipes -qo pipes").ok();
     assert_eq!(here.read("pipes/pairs.tsv"), pairs);
@@ -142,7 +139,7 @@ fn documents_that_are_no_pages_are_refused() {
 fn idf_and_tune_read_articles() {
     let here = site();
     let counted = |option: &str| {
-        here.say(&format!("twinsplit idf --from site --features words:1 {option} --overwrite -qo idf.tsv"))
+        here.say(&format!("twinsplit idf --from site --features words:1 {option} --overwrite -o idf.tsv"))
             .ok();
         here.read("idf.tsv")
     };

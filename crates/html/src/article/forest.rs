@@ -1,6 +1,6 @@
 //! The forest that says how likely a block is content.
 //!
-//! It was learned by gradient boosting (Friedman, 2001) of trees that ask one question a level, so that the answers to all questions of a
+//! It was learned by gradient boosting (friedman2001) of trees that ask one question a level, so that the answers to all questions of a
 //! tree are the number of a leaf. `benches/html/learn.py` writes it. All numbers are integers: the same page gives the same text on every
 //! machine.
 

@@ -12,6 +12,9 @@ use crate::tokens::{self, State, Token, TokenReader};
 /// No element is nested deeper, as in browsers.
 const DEEPEST: u16 = 512;
 
+/// So many elements are kept, and so many blocks: some 200 MB for the largest pages. What comes behind them is of the last ones.
+const MOST: usize = 1 << 19;
+
 /// An element.
 #[derive(Clone, Debug)]
 pub struct Element {
@@ -111,7 +114,7 @@ impl Outline {
             self.close(ends, within, 0);
         }
         let parent = &self.elements[self.current];
-        if parent.depth >= DEEPEST || self.elements.len() >= u32::MAX as usize {
+        if parent.depth >= DEEPEST || self.elements.len() >= MOST {
             return;
         }
         let around = self.elements[parent.parent as usize].own;
@@ -173,7 +176,8 @@ impl Outline {
     /// The text between these places was written.
     fn wrote(&mut self, before: usize, after: usize) {
         let mut from = before;
-        if let Some((gap, start)) = self.page.began.take() {
+        let began = self.page.began.take().filter(|_| self.blocks.len() < MOST);
+        if let Some((gap, start)) = began {
             self.blocks.push(Block { element: self.current as u32, gap, start, end: after, links: 0 });
             from = start;
         }
@@ -285,6 +289,15 @@ mod tests {
         assert_eq!(outline.elements.len(), usize::from(DEEPEST) + 1);
         assert_eq!(outline.blocks.len(), 2000);
         assert_eq!(outline.elements.last().map(|element| element.depth), Some(DEEPEST));
+    }
+
+    #[test]
+    fn what_is_behind_the_last_block_is_of_it() {
+        let outline = outline(&"<p>ab".repeat(MOST + 10));
+        assert_eq!((outline.elements.len(), outline.blocks.len()), (MOST, MOST));
+        let (last, text) = (&outline.blocks[MOST - 1], &outline.page.text);
+        assert_eq!((&text[last.start..last.start + 2], last.end), (&b"ab"[..], text.len()));
+        assert!(outline.blocks.iter().all(|block| (block.element as usize) < MOST));
     }
 
     #[test]
