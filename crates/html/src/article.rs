@@ -9,6 +9,8 @@
 //! them is the highest: twice the content that is kept, over what is kept and all content, each in bytes. A page of an article, whose
 //! blocks are told apart with certainty, loses what is around it; one whose blocks are all in doubt keeps most of them.
 //!
+//! A page with more than half a million blocks is taken as it is, so that memory is bounded.
+//!
 //! What a page itself says is none of its content does not take part: `nav`, `footer`, dialogs, buttons and what is not shown, where that
 //! is less than half of the page, for scripts show pages that hide all of it.
 
@@ -31,8 +33,11 @@ pub use features::NAMES;
 /// templates that are left out than its visible text has.
 pub fn article(page: &str, wanted: Wanted) -> (String, bool) {
     let outline = Outline::of(page, wanted);
-    let kept = kept(&outline);
     let in_templates = outline.page.is_in_templates();
+    if outline.is_too_large() {
+        return (characters(outline.page.text), in_templates);
+    }
+    let kept = kept(&outline);
     (characters(joined(&outline.page.text, &outline.blocks, &kept)), in_templates)
 }
 

@@ -184,6 +184,13 @@ fn depth_and_size_do_not_matter() {
     assert!(article_of(&large).len() > 5_000_000);
 }
 
+/// Nothing is lost of a page of which not all blocks can be looked at.
+#[test]
+fn a_page_of_too_many_blocks_is_taken_whole() {
+    let page = format!("<nav><p>menu</nav>{}", "<p>ab".repeat(600_000));
+    assert_eq!(article(&page, PLAIN), visible(&page, PLAIN));
+}
+
 proptest! {
     /// Whatever the page, the article is blocks of its visible text, in their order: nothing is invented.
     #[test]
