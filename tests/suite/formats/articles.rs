@@ -62,9 +62,9 @@ fn pages_of_every_format_become_articles() {
     );
     let mut ran = 0;
     for file in ["site/a.html", "site/b.html", "crawl.warc", "crawl.arc", "crawl.trec"] {
-        let said = |option: &str| texts(&here.say(&format!("twinsplit convert {file} {option} -qo -")).ok());
-        assert_eq!(said("--html article"), [article], "{file}");
-        let visible = said("--html visible");
+        let said = |option: &str| texts(&here.say(&format!("twinsplit convert {file}{option} -qo -")).ok());
+        assert_eq!(said(" --html article"), [article], "{file}");
+        let visible = said(" --html visible");
         assert_eq!(visible, said(""), "{file}");
         assert!(
             visible[0].starts_with("Daily Example\nNews\n") && visible[0].contains("We use cookies"),
@@ -106,8 +106,8 @@ fn a_run_compares_articles() {
     let shown = here.say("twinsplit explain site/a.html site/b.html --run out").ok();
     assert!(shown.contains("site/a.html") && !shown.contains("number7"), "{shown}");
     let alone = "twinsplit explain site/a.html site/b.html -i site --tau 0.9";
-    let is_pair = |option: &str| !here.say(&format!("{alone} {option}")).ok().contains("not a pair");
-    assert!(is_pair("--html article") && !is_pair("--html visible") && !is_pair(""));
+    let is_pair = |option: &str| !here.say(&format!("{alone}{option}")).ok().contains("not a pair");
+    assert!(is_pair(" --html article") && !is_pair(" --html visible") && !is_pair(""));
     // Documents are read again as they were then.
     let annotated = here.say("twinsplit annotate out -o -").ok();
     assert_eq!(texts(&annotated), [article, article]);
@@ -139,12 +139,12 @@ fn documents_that_are_no_pages_are_refused() {
 fn idf_and_tune_read_articles() {
     let here = site();
     let counted = |option: &str| {
-        here.say(&format!("twinsplit idf --from site --features words:1 {option} --overwrite -o idf.tsv"))
+        here.say(&format!("twinsplit idf --from site --features words:1{option} --overwrite -o idf.tsv"))
             .ok();
         here.read("idf.tsv")
     };
-    assert_ne!(counted("--html article"), counted(""));
-    assert_eq!(counted("--html visible"), counted(""));
+    assert_ne!(counted(" --html article"), counted(""));
+    assert_eq!(counted(" --html visible"), counted(""));
     let tuned = here.say("twinsplit tune -i site --html article").ok();
     assert!(tuned.contains("--html article"), "{tuned}");
 }
