@@ -240,10 +240,20 @@ pub(crate) fn link(record: &mut [u8], which: usize, number: u64) {
 /// The bit of a start behind which there is nothing.
 const GONE: u32 = 1 << 31;
 
-/// Documents of [`CHUNK`] numbers that follow one another.
+/// Words of a bit for each number.
+const WORDS: usize = CHUNK as usize / 64;
+
+/// Documents of [`CHUNK`] numbers that follow one another. A number without a document takes a bit: a shard has one in so many as there are shards.
 #[derive(Debug, Default)]
 pub(crate) struct Chunk {
     bytes: Vec<u8>,
+    /// How many numbers it has by now.
+    numbers: u64,
+    /// A bit for each number that has had a document.
+    had: [u64; WORDS],
+    /// How many of them are before each word.
+    before: [u16; WORDS],
+    /// Where the documents begin, of these alone.
     starts: Vec<u32>,
     /// What is compared of documents beside their keys, where there is something.
     contents: Vec<Option<Box<Content>>>,
@@ -258,7 +268,7 @@ pub(crate) struct Chunk {
 impl Chunk {
     /// How many numbers it has by now.
     pub fn len(&self) -> u64 {
-        self.starts.len() as u64
+        self.numbers
     }
 
     /// Bytes that it takes, about.
@@ -270,62 +280,86 @@ impl Chunk {
             + self.outside) as u64
     }
 
-    fn range(&self, place: usize) -> Option<std::ops::Range<usize>> {
-        let start = *self.starts.get(place).filter(|start| **start & GONE == 0)?;
-        let end = self.starts.get(place + 1).map_or(self.bytes.len(), |end| (end & !GONE) as usize);
+    /// Which of its documents has the number at a place.
+    fn document(&self, place: u64) -> Option<usize> {
+        let (word, bit) = ((place / 64) as usize, place % 64);
+        let had = *self.had.get(word)?;
+        let below = (had & ((1 << bit) - 1)).count_ones() as usize;
+        (had >> bit & 1 == 1).then(|| usize::from(self.before[word]) + below)
+    }
+
+    /// The next number, which has a document or none.
+    fn number(&mut self, has: bool) {
+        let (word, bit) = ((self.numbers / 64) as usize, self.numbers % 64);
+        if let Some(had) = self.had.get_mut(word) {
+            if bit == 0 {
+                self.before[word] = self.starts.len() as u16;
+            }
+            *had |= u64::from(has) << bit;
+        }
+        self.numbers += 1;
+    }
+
+    fn range(&self, document: usize) -> Option<std::ops::Range<usize>> {
+        let start = *self.starts.get(document).filter(|start| **start & GONE == 0)?;
+        let end = self.starts.get(document + 1).map_or(self.bytes.len(), |end| (end & !GONE) as usize);
         Some(start as usize..end)
     }
 
     /// The document of a number, whose place among those of the chunk is given.
     pub fn get(&self, number: u64, place: u64) -> Option<Entry<'_>> {
-        let bytes = self.bytes.get(self.range(place as usize)?)?;
-        let content = self.contents.get(place as usize).and_then(Option::as_deref);
+        let document = self.document(place)?;
+        let bytes = self.bytes.get(self.range(document)?)?;
+        let content = self.contents.get(document).and_then(Option::as_deref);
         Some(Entry { number, bytes, content })
     }
 
     /// Its bytes, to be changed.
     pub fn get_mut(&mut self, place: u64) -> Option<&mut [u8]> {
-        let range = self.range(place as usize)?;
+        let range = self.range(self.document(place)?)?;
         self.bytes.get_mut(range)
     }
 
     /// Takes the document of the next number in.
     pub fn push(&mut self, fields: &Fields<'_>, content: Option<Box<Content>>) {
-        let place = self.starts.len();
+        self.number(true);
+        let document = self.starts.len();
         self.starts.push(self.bytes.len() as u32);
         encode(fields, &mut self.bytes);
         self.live += 1;
         if content.is_some() {
             self.outside += content.as_deref().map_or(0, Content::memory);
-            self.contents.resize_with(place, || None);
+            self.contents.resize_with(document, || None);
             self.contents.push(content);
         }
     }
 
     /// Leaves the next number without a document.
     pub fn skip(&mut self) {
-        self.starts.push(self.bytes.len() as u32 | GONE);
+        self.number(false);
     }
 
     /// Puts other bytes into the place of a document.
     pub fn replace(&mut self, place: u64, record: &[u8]) {
-        let Some(range) = self.range(place as usize) else { return };
+        let Some(document) = self.document(place) else { return };
+        let Some(range) = self.range(document) else { return };
         let (before, after) = (range.len(), record.len());
         self.bytes.splice(range, record.iter().copied());
-        for start in self.starts.iter_mut().skip(place as usize + 1) {
+        for start in self.starts.iter_mut().skip(document + 1) {
             *start = (*start + after as u32) - before as u32;
         }
     }
 
     /// Takes a document out, and gives its content.
     pub fn remove(&mut self, place: u64) -> Option<Box<Content>> {
-        let range = self.range(place as usize)?;
+        let document = self.document(place)?;
+        let range = self.range(document)?;
         self.dead += range.len();
         self.live -= 1;
-        if let Some(start) = self.starts.get_mut(place as usize) {
+        if let Some(start) = self.starts.get_mut(document) {
             *start |= GONE;
         }
-        let content = self.contents.get_mut(place as usize).and_then(Option::take);
+        let content = self.contents.get_mut(document).and_then(Option::take);
         self.outside -= content.as_deref().map_or(0, Content::memory);
         if 2 * self.dead > self.bytes.len() {
             self.close_up();
@@ -336,8 +370,8 @@ impl Chunk {
     fn close_up(&mut self) {
         let mut bytes = Vec::with_capacity(self.bytes.len() - self.dead);
         let mut starts = Vec::with_capacity(self.starts.len());
-        for place in 0..self.starts.len() {
-            let record = self.range(place).and_then(|range| self.bytes.get(range));
+        for document in 0..self.starts.len() {
+            let record = self.range(document).and_then(|range| self.bytes.get(range));
             starts.push(bytes.len() as u32 | if record.is_none() { GONE } else { 0 });
             bytes.extend_from_slice(record.unwrap_or_default());
         }

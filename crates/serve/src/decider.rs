@@ -6,7 +6,7 @@
 use crate::disk::LogDisk;
 use crate::engine::Engine;
 use crate::group::{Answered, Group};
-use crate::info::{Figures, Held, Shared};
+use crate::info::{Figures, Held, Sequence, Shared};
 use crate::recent::{self, Recent};
 use crate::snapshotting::Snapshotting;
 use crate::state::{Answer, Operation};
@@ -135,7 +135,7 @@ impl<D: LogDisk> Decider<D> {
     /// Goes on with a snapshot, or begins one where the log is long.
     fn go_on_with_snapshot(&mut self) -> Result<()> {
         if let Some(snapshot) = &mut self.snapshot {
-            if !snapshot.step(&mut self.engine) {
+            if !snapshot.step(self.engine.state_mut()) {
                 self.snapshot = None;
             }
             return Ok(());
@@ -201,6 +201,7 @@ impl<D: LogDisk> Decides for Decider<D> {
             bytes: state.bytes(),
             last: self.engine.last(),
             log_bytes: self.engine.log_bytes(),
+            sequence: Sequence::default(),
         }
     }
 
@@ -215,7 +216,7 @@ impl<D: LogDisk> Decides for Decider<D> {
             return Ok(());
         }
         if let Some(snapshot) = self.snapshot.take() {
-            snapshot.give_up(&mut self.engine);
+            snapshot.give_up(self.engine.state_mut());
         }
         self.engine.sync()?;
         self.engine.snapshot().map(drop)

@@ -122,6 +122,8 @@ pub enum Refused {
     ReadOnly,
     /// It is not what was expected, which this says.
     Wrong(String),
+    /// Shards have not answered it, or Kafka; this says which. Whether it is in the log is not known.
+    Unanswered(String),
 }
 
 /// A word for an error: short, and nothing that changes a terminal.
@@ -158,7 +160,7 @@ impl fmt::Display for Refused {
                 write!(f, "RUNENDED the run '{}' was {how}; begin one of another name", shown(name))
             }
             Refused::RunMode(name, mode) => write!(f, "ERR the run '{}' is open, and {mode}", shown(name)),
-            Refused::Wrong(problem) => f.write_str(problem),
+            Refused::Wrong(problem) | Refused::Unanswered(problem) => f.write_str(problem),
             Refused::Runs(most) => {
                 write!(f, "ERR {most} runs are open in this namespace; commit or cancel some")
             }

@@ -16,7 +16,7 @@ use twinsplit_io::error::{Error, Result};
 use twinsplit_store::disk::locked;
 
 /// The file that one process has locked.
-const LOCK: &str = "lock";
+pub(crate) const LOCK: &str = "lock";
 
 /// Namespaces with their log.
 pub struct Engine<D: LogDisk> {
@@ -70,7 +70,7 @@ impl<D: LogDisk> Engine<D> {
         let mut after = 0;
         recovered.snapshot = log::numbers(&folder, SNAPSHOT)?.last().copied();
         if let Some(number) = recovered.snapshot {
-            snapshot::read(&folder, number, &mut state, must_have)?;
+            snapshot::read(&folder, (snapshot::KIND, number), &mut state, must_have)?;
             after = number;
             // A stop may have come before these were removed.
             snapshot::remove_superseded(&mut disk, number)?;
@@ -102,7 +102,7 @@ impl<D: LogDisk> Engine<D> {
         &self.state
     }
 
-    #[cfg(test)]
+    /// The same, to be changed without its log.
     pub(crate) fn state_mut(&mut self) -> &mut State {
         &mut self.state
     }
@@ -175,7 +175,12 @@ impl<D: LogDisk> Engine<D> {
     pub(crate) fn begin_snapshot(&mut self) -> Result<Result<SnapshotWriter<D>>> {
         self.log.rotate(&self.made_with)?;
         let first = snapshot::begin(&mut self.state);
-        let writer = SnapshotWriter::begin(self.disk.clone(), &self.made_with, self.log.last(), &first);
+        let writer = SnapshotWriter::begin(
+            (self.disk.clone(), snapshot::KIND),
+            &self.made_with,
+            self.log.last(),
+            &first,
+        );
         if writer.is_err() {
             self.give_up();
         }
@@ -215,7 +220,7 @@ const UNNAMED: [&str; 2] = [snapshot::UNNAMED, log::UNNAMED];
 pub(crate) const STEP: u64 = 1000;
 
 /// Refuses a folder that holds what no service has put there.
-fn refuse_others(folder: &Path) -> Result<()> {
+pub(crate) fn refuse_others(folder: &Path) -> Result<()> {
     let failed = || Error::io("read", folder);
     for entry in fs::read_dir(folder).map_err(failed())? {
         let name = entry.map_err(failed())?.file_name();

@@ -154,6 +154,17 @@ impl Entries {
         entry_of(&self.chunks, self.first, number)
     }
 
+    /// A number, or the first behind it before which there is no document, where the chunk that it begins has none.
+    pub fn skip_empty(&self, mut number: u64) -> u64 {
+        while number.is_multiple_of(CHUNK)
+            && number < self.next
+            && chunk_of(&self.chunks, self.first, number).is_none()
+        {
+            number += CHUNK;
+        }
+        number
+    }
+
     /// All of them, by number.
     pub fn all(&self) -> impl Iterator<Item = Entry<'_>> {
         let chunks = (self.first..).zip(&self.chunks).filter_map(|(at, chunk)| Some((at, chunk.as_deref()?)));

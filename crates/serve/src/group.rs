@@ -99,6 +99,11 @@ impl Group {
         answers
     }
 
+    /// Takes the requests out; the clients go on waiting for the answers to them.
+    pub fn take_asked(&mut self) -> Vec<Ready> {
+        std::mem::take(&mut self.asked)
+    }
+
     /// Takes the clients out, with the answers to all of them, or with none.
     pub fn take(&mut self, answers: Vec<Answer>) -> Answered {
         self.asked.clear();

@@ -19,6 +19,18 @@ pub(crate) struct Figures {
     pub bytes: u64,
     pub last: u64,
     pub log_bytes: u64,
+    pub sequence: Sequence,
+}
+
+/// Where a shard or a front is in the log that decides; nothing where there is none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sequence {
+    /// The next offset that is decided.
+    pub next: u64,
+    /// Behind the last record, as far as it is known.
+    pub end: u64,
+    /// From where a restart reads on.
+    pub snapshot: u64,
 }
 
 /// What a namespace holds.
@@ -246,6 +258,16 @@ pub(crate) const FIGURES: &[Figure] = figures! {
         |seen| Value::Number(seen.snapshots.milliseconds);
     last_snapshot_error last_snapshot_error_info Kind::Text, "why the last one failed; empty where it did not",
         |seen| Value::Text(visible::line(&seen.snapshots.error).to_string());
+
+    "Sequence":
+    sequence_offset sequence_offset Kind::Counter, "with `--log` the next offset that is decided, else 0",
+        |seen| Value::Number(seen.figures.sequence.next);
+    sequence_end sequence_end Kind::Counter, "behind the last record, as a node has last heard of it; of a front, behind its own",
+        |seen| Value::Number(seen.figures.sequence.end);
+    sequence_lag sequence_lag Kind::Gauge, "records between the two",
+        |seen| Value::Number(seen.figures.sequence.end.saturating_sub(seen.figures.sequence.next));
+    sequence_snapshot sequence_snapshot Kind::Counter, "the offset from which a restart of the node reads on",
+        |seen| Value::Number(seen.figures.sequence.snapshot);
 
     "Stats":
     total_commands_processed requests_total Kind::Counter, "requests since the start",

@@ -245,13 +245,7 @@ impl Fingerprints {
             let (of, distance) = (*of, *distance);
             let entry = entries.get(of).filter(&counts)?;
             let Key::Fingerprint { most: theirs, .. } = entry.key() else { return None };
-            if distance > most.min(theirs) {
-                return None;
-            }
-            let measure = match comparer {
-                None => Measure::Hamming,
-                Some(comparer) => alike(comparer, entry.content, content)?,
-            };
+            let measure = measured((distance, most.min(theirs)), comparer, [entry.content, content])?;
             Some(Grounds { of, distance, measure })
         })
     }
@@ -291,6 +285,38 @@ impl Sets {
             },
         );
         found
+    }
+}
+
+/// By what documents are alike whose fingerprints differ in so many bits, of which so many are allowed; the content of the kept one first.
+fn measured(
+    (distance, most): (u32, u32),
+    comparer: &mut Option<TextComparer>,
+    [kept, content]: [Option<&Content>; 2],
+) -> Option<Measure> {
+    if distance > most {
+        return None;
+    }
+    match comparer {
+        None => Some(Measure::Hamming),
+        Some(comparer) => alike(comparer, kept, content),
+    }
+}
+
+/// In how many bits a document differs from one that is kept, and by what they are alike, without an index; sets are never.
+pub(crate) fn near(
+    kept: (Key, Option<&Content>),
+    document: (Key, Option<&Content>),
+    comparer: &mut Option<TextComparer>,
+) -> Option<(u32, Measure)> {
+    match (kept.0, document.0) {
+        (Key::Text(x), Key::Text(y)) if x == y => Some((0, Measure::EqualText)),
+        (Key::Fingerprint { value: x, most: theirs }, Key::Fingerprint { value: y, most }) => {
+            let distance = (x ^ y).count_ones();
+            let measure = measured((distance, most.min(theirs)), comparer, [kept.1, document.1])?;
+            Some((distance, measure))
+        }
+        _ => None,
     }
 }
 

@@ -5,6 +5,7 @@
 //! | [`State`], [`Namespace`] | what is kept and compared: the same requests at the same times have the same answers |
 //! | [`Engine`] | the same with a log and snapshots: what was synced is there after any stop |
 //! | [`Server`] | the same for clients of Redis, and over HTTP |
+//! | [`shards`] | the same on several machines, of which one ordered log decides |
 //! | [`disk`] | what the log asks of a disk |
 //! | [`tls`] | what encrypts, and who has which certificate |
 
@@ -51,6 +52,7 @@ mod server;
 mod session;
 mod settings;
 mod settle;
+pub mod shards;
 mod sketch;
 mod snapshot;
 mod snapshotting;

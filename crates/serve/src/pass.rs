@@ -92,14 +92,21 @@ pub(crate) fn saved<'b>(from: &mut Reader<'b>) -> Option<Saved<'b>> {
     Some(Saved { id, number, time, renewed, forced, run, grounds, document: codec::document(from)? })
 }
 
+/// Numbers that are looked at for a document, at most.
+const NUMBERS: u64 = 16;
+
 /// Appends the next documents of a snapshot, about so many; how many they are, and `None` at its end.
 pub(crate) fn step(namespace: &mut Namespace, most: u64, out: &mut Vec<u8>) -> Option<u64> {
     let mut pass = namespace.pass.take()?;
     pass.at = pass.at.max(namespace.entries.base());
     let mut count = std::mem::take(&mut pass.count);
     out.append(&mut pass.saved);
-    let until = pass.end.min(pass.at.saturating_add(most));
-    for number in pass.at..until {
+    // Most numbers of a shard are other shards'.
+    let (mut looked, all) = (0, count + most);
+    while pass.at < pass.end && looked < NUMBERS * most && count < all {
+        let number = pass.at;
+        pass.at = namespace.entries.skip_empty(number + 1).min(pass.end);
+        looked += 1;
         if pass.changed.remove(&number) {
             continue;
         }
@@ -108,7 +115,6 @@ pub(crate) fn step(namespace: &mut Namespace, most: u64, out: &mut Vec<u8>) -> O
             count += 1;
         }
     }
-    pass.at = pass.at.max(until);
     let goes_on = pass.at < pass.end || count > 0;
     if goes_on {
         namespace.pass = Some(pass);

@@ -1,7 +1,7 @@
 //! A service from outside: how it is started, told something, and stopped. What it does is done by one thread ([`crate::event_loop`]) and those that help it.
 
 use crate::backend::{Backend, Common};
-use crate::decider::{Decider, WriterOptions};
+use crate::decider::{Decider, Decides, WriterOptions};
 use crate::disk::LogDisk;
 use crate::engine::Engine;
 use crate::event_loop::{EventLoop, Note, WAKER};
@@ -11,6 +11,11 @@ use crate::lender::Lender;
 use crate::recent::Recent;
 use crate::resp::Limits;
 use crate::session::Protocol;
+use crate::shards::asking::Asking;
+use crate::shards::front::Front;
+use crate::shards::node::{Begun, Node, NodeOptions};
+use crate::shards::node_decider::NodeDecider;
+use crate::shards::topics::Topics;
 use crate::sketch::Sketching;
 use crate::threads::{self, Work};
 use crate::tls::Tls;
@@ -148,13 +153,45 @@ impl Listening {
     /// # Errors
     /// The address cannot be had; a thread cannot be started.
     pub fn start<D: LogDisk>(self, engine: Engine<D>, writer: WriterOptions) -> Result<Server> {
-        let (socket, address) = listen(self.common.options.address)?;
+        let decider = Decider::new(engine, writer, self.common.shared.clone(), self.wakes())?;
+        self.serve_by(Box::new(decider))
+    }
+
+    /// Serves what a log and the shards of it decide, and listens for RESP.
+    ///
+    /// # Errors
+    /// As [`Listening::start`].
+    pub fn start_front(self, front: Front) -> Result<Server> {
+        self.serve_by(Box::new(Asking::new(front)))
+    }
+
+    /// Holds a shard in a folder that is there, and listens for RESP, by which its figures are asked for. `begins` is told where it begins.
+    ///
+    /// # Errors
+    /// Another process has the folder, or it does not fit; Kafka is not there, or has not what follows; as [`Listening::start`].
+    pub fn start_node<D: LogDisk>(
+        self,
+        (options, disk, topics): (NodeOptions, D, Box<dyn Topics>),
+        begins: impl FnOnce(&Begun),
+    ) -> Result<Server> {
+        let shards = (options.shard, options.sharding.shards);
+        let (node, begun) = Node::open(options, disk, topics, self.common.shared.clone())?;
+        begins(&begun);
+        let decider = NodeDecider::start(node, shards, self.wakes())?;
+        self.serve_by(Box::new(decider))
+    }
+
+    /// What wakes the thread.
+    fn wakes(&self) -> impl Fn() + Send + 'static {
         let waker = self.remote.waker.clone();
         // Waking fails where the thread has ended.
-        let synced = move || drop(waker.wake());
-        let decider = Decider::new(engine, writer, self.common.shared.clone(), synced)?;
+        move || drop(waker.wake())
+    }
+
+    fn serve_by(self, decider: Box<dyn Decides>) -> Result<Server> {
+        let (socket, address) = listen(self.common.options.address)?;
         let (told, serves) = channel();
-        self.remote.tell(Note::Serve(socket, Box::new(decider), told));
+        self.remote.tell(Note::Serve(socket, decider, told));
         let ended = || Err(Error::Failed("the service has ended".to_owned()));
         serves.recv().unwrap_or_else(|_| ended())?;
         Ok(Server { address, listening: self })

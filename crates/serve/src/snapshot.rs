@@ -118,9 +118,14 @@ impl<D: LogDisk> SnapshotWriter<D> {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn begin(mut disk: D, parameters: &[(&str, String)], upto: u64, first: &[u8]) -> Result<Self> {
+    pub fn begin(
+        (mut disk, kind): (D, &str),
+        parameters: &[(&str, String)],
+        upto: u64,
+        first: &[u8],
+    ) -> Result<Self> {
         let mut file = disk.create(UNNAMED)?;
-        file.append(&record::head(KIND, parameters))?;
+        file.append(&record::head(kind, parameters))?;
         let mut writer = Self { disk, file, upto, records: 0, documents: 0, bytes: 0, buffer: Vec::new() };
         writer.record(first)?;
         Ok(writer)
@@ -180,13 +185,13 @@ pub(crate) fn remove_superseded<D: LogDisk>(disk: &mut D, upto: u64) -> Result<(
 /// The file is no snapshot of this version, or damaged.
 pub(crate) fn read(
     folder: &Path,
-    number: u64,
+    (kind, number): (&str, u64),
     state: &mut State,
     start: impl FnOnce(&Head, &Path) -> Result<()>,
 ) -> Result<()> {
     let path = folder.join(log::name(SNAPSHOT, number));
     let bytes = Map::of(&path)?;
-    let (head, mut at) = record::read_head(&bytes, &path, KIND)?;
+    let (head, mut at) = record::read_head(&bytes, &path, kind)?;
     start(&head, &path)?;
     let with_runs = head.get(FORMAT_NAME) != WITHOUT_RUNS;
     let wrong = |at: usize, problem: &str| Error::File {

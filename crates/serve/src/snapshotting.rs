@@ -1,9 +1,10 @@
 //! A snapshot beside the work: some documents at a time are handed to a thread, which writes them.
 
 use crate::disk::LogDisk;
-use crate::engine::{Engine, STEP};
+use crate::engine::STEP;
 use crate::info::Shared;
-use crate::snapshot::SnapshotWriter;
+use crate::snapshot::{self, SnapshotWriter};
+use crate::state::State;
 use crate::threads::{self, Work};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -48,15 +49,15 @@ impl Snapshotting {
     }
 
     /// Hands over the next documents, where there is room for them; whether the snapshot goes on.
-    pub fn step<D: LogDisk>(&mut self, engine: &mut Engine<D>) -> bool {
+    pub fn step(&mut self, state: &mut State) -> bool {
         if self.thread.is_finished() {
             // It is at its end, or its disk failed.
-            engine.give_up();
+            snapshot::give_up(state);
             return false;
         }
         // While the end is written there is nothing to do, and no other snapshot begins.
         let Some(chunks) = &self.chunks else { return true };
-        let chunk = self.next.take().unwrap_or_else(|| match engine.step(STEP) {
+        let chunk = self.next.take().unwrap_or_else(|| match snapshot::step(state, STEP) {
             Some((count, content)) => Chunk::Documents(count, content),
             None => Chunk::End,
         });
@@ -70,10 +71,10 @@ impl Snapshotting {
     }
 
     /// Gives it up; the file that has no name yet is left.
-    pub fn give_up<D: LogDisk>(self, engine: &mut Engine<D>) {
+    pub fn give_up(self, state: &mut State) {
         drop(self.chunks);
         let _ = threads::joined(self.thread);
-        engine.give_up();
+        snapshot::give_up(state);
     }
 }
 

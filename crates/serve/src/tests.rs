@@ -18,6 +18,7 @@ mod power;
 mod runs;
 pub(crate) mod serving;
 mod sets;
+mod shards;
 mod snapshots;
 mod sockets;
 mod tls;

@@ -16,7 +16,10 @@ impl EventLoop {
         if self.lender.is_away() {
             match self.lender.back() {
                 Ok(None) => return,
-                Ok(Some((lent, decided))) => self.take_back(lent, decided),
+                Ok(Some((lent, decided))) => {
+                    self.take_back(lent, decided);
+                    self.reply_to_what_is_safe();
+                }
                 Err(error) => self.fail(error, Group::default()),
             }
         }

@@ -119,6 +119,7 @@ fn status(refused: &Refused) -> u16 {
         Refused::Memory(_) | Refused::Namespaces(_) | Refused::Runs(_) => 507,
         Refused::ReadOnly => 403,
         Refused::Wrong(_) => 400,
+        Refused::Unanswered(_) => 503,
     }
 }
 
