@@ -5,7 +5,11 @@ mod descriptors;
 mod page;
 mod ready;
 mod secrets;
+mod shards;
+mod times;
 
+use self::compared::Chain;
+use self::times::{FsyncWhen, Time, some, some_time};
 use crate::args;
 use clap::{ArgMatches, Args, Command};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -14,7 +18,6 @@ use signal_hook::low_level::emulate_default_handler;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 use twinsplit_core::join::memory;
 use twinsplit_core::visible;
@@ -25,15 +28,15 @@ use twinsplit_serve::disk::LogFolder;
 use twinsplit_serve::resp::Limits;
 use twinsplit_serve::tls::TlsOptions;
 use twinsplit_serve::{
-    Engine, Fsync, HttpOptions, Recovered, Retention, Server, ServerOptions, Settings, WriterOptions,
+    Engine, HttpOptions, Recovered, Retention, Server, ServerOptions, Settings, WriterOptions,
 };
 
 /// Options.
 #[derive(Args, Clone, Debug)]
 pub struct Opts {
     /// Where documents, their verdicts and the log are kept; a folder that is not there is made
-    #[arg(value_name = "FOLDER")]
-    folder: PathBuf,
+    #[arg(value_name = "FOLDER", required_unless_present = "log")]
+    folder: Option<PathBuf>,
     /// The address and port to listen at; port 0 for one that is free. Any other than one of this machine alone needs a password
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:6380")]
     listen: SocketAddr,
@@ -90,6 +93,8 @@ pub struct Opts {
     #[arg(long, default_value = "5m", value_name = "TIME")]
     idle: Time,
     #[command(flatten)]
+    shards: shards::Opts,
+    #[command(flatten)]
     compared: compared::Opts,
 }
 
@@ -100,63 +105,6 @@ twinsplit_core::choice! {
         Insertion = "insertion",
         /// From when it was last found
         LastSeen = "last-seen",
-    }
-}
-
-/// A time, in milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Time(u64);
-
-impl FromStr for Time {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-        let (number, unit) = text.split_at(digits);
-        let unit = match unit {
-            "ms" => Some(1),
-            "s" => Some(1000),
-            "m" => Some(60_000),
-            "h" => Some(3_600_000),
-            "d" => Some(86_400_000),
-            _ => None,
-        };
-        let time = unit.zip(number.parse::<u64>().ok()).and_then(|(unit, number)| number.checked_mul(unit));
-        time.map(Self).ok_or_else(|| "expected a number and ms, s, m, h or d, such as 48h".to_owned())
-    }
-}
-
-/// A number that is not 0.
-fn some(text: &str) -> std::result::Result<usize, String> {
-    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "expected a number from 1 on".to_owned())
-}
-
-/// A time that is not none at all: what is kept for that is never there.
-fn some_time(text: &str) -> std::result::Result<Time, String> {
-    match text.parse()? {
-        Time(0) => {
-            Err("expected a time, such as 48h; without --retain documents are kept for ever".to_owned())
-        }
-        time => Ok(time),
-    }
-}
-
-/// When an answer is sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct FsyncWhen(Fsync);
-
-impl FromStr for FsyncWhen {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        Ok(Self(match text {
-            "always" => Fsync::Always,
-            "off" => Fsync::Off,
-            time => match time.parse() {
-                Ok(Time(milliseconds @ 1..)) => Fsync::Within(Duration::from_millis(milliseconds)),
-                _ => return Err("expected always, off, or a time such as 100ms".to_owned()),
-            },
-        }))
     }
 }
 
@@ -182,6 +130,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if let Some(address) = opts.http.filter(|_| opts.is_ready) {
         return ready::ask(address, opts.tls().as_ref());
     }
+    opts.shards.refuse_others(matches, opts.folder.as_deref(), opts.compared.chain)?;
     let sketching = opts.compared.sketching(matches)?;
     let made_with = opts.compared.made_with()?;
     let retention = Retention {
@@ -210,8 +159,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     descriptors::allow(opts.connections);
     // Before anything is read, so that a signal is never lost.
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM, SIGUSR1])
-        .map_err(Error::io("wait for signals in", &opts.folder))?;
-    fs::create_dir_all(&opts.folder).map_err(Error::io("create", &opts.folder))?;
+        .map_err(Error::io("wait for signals of", "the service"))?;
     let (about, tls) = (made_with.clone(), server.tls.clone());
     let (scheme, by_tls) = if tls.is_some() { ("https", "--tls ") } else { ("http", "") };
     // What asks whether it is ready has an answer while the folder is read.
@@ -219,10 +167,19 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if let Some(address) = listening.http() {
         terminal::line(format_args!("HTTP at {address}; curl {scheme}://{address}/ready"));
     }
-    let (engine, recovered) = Engine::open(LogFolder(opts.folder.clone()), settings, made_with)?;
-    report(&opts.folder, &recovered, engine.state().namespaces().map(|(_, held)| held.held().0).sum());
-    let writer = WriterOptions { fsync: opts.fsync.0, snapshot_after: opts.snapshot_after.bytes() as u64 };
-    let server = listening.start(engine, writer)?;
+    let snapshot_after = opts.snapshot_after.bytes() as u64;
+    let server = match (&opts.shards.log, &opts.folder) {
+        (Some(place), folder) => {
+            opts.shards.start(place, folder.as_ref(), (listening, settings, made_with), snapshot_after)?
+        }
+        (None, Some(folder)) => {
+            fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+            let (engine, recovered) = Engine::open(LogFolder(folder.clone()), settings, made_with)?;
+            report(folder, &recovered, engine.state().namespaces().map(|(_, held)| held.held().0).sum());
+            listening.start(engine, WriterOptions { fsync: opts.fsync.0, snapshot_after })?
+        }
+        (None, None) => return Err(Error::Usage("serve: a folder was expected".to_owned())),
+    };
     terminal::line(format_args!(
         "listening at {}; redis-cli {by_tls}-p {} ping",
         server.address(),
@@ -248,12 +205,15 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         }
     };
     let waiting = std::thread::Builder::new().name("signals".to_owned()).spawn(wait);
-    waiting.map_err(Error::io("wait for signals in", &opts.folder))?;
+    waiting.map_err(Error::io("wait for signals of", "the service"))?;
     server.serve()?;
-    terminal::line(format_args!(
-        "stopped; {} holds a snapshot of all there was",
-        visible::path(&opts.folder)
-    ));
+    match &opts.folder {
+        Some(folder) => terminal::line(format_args!(
+            "stopped; {} holds a snapshot of all there was",
+            visible::path(folder)
+        )),
+        None => terminal::line("stopped"),
+    }
     Ok(())
 }
 
@@ -275,24 +235,5 @@ fn report(folder: &Path, recovered: &Recovered, documents: u64) {
             terminal::line(format_args!("{folder}: {documents}, of a snapshot and {changes} after it"))
         }
         None => terminal::line(format_args!("{folder}: {documents}, of {changes}")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_have_units() {
-        let read = |text: &str| text.parse::<Time>().map(|time| time.0).ok();
-        assert_eq!(
-            ["100ms", "5s", "3m", "48h", "2d"].map(read),
-            [100, 5000, 180_000, 172_800_000, 172_800_000].map(Some)
-        );
-        assert_eq!(
-            ["", "5", "h", "-1s", "1w", "1.5h", "99999999999999999999s", "999999999999999999d"].map(read),
-            [None; 8]
-        );
-        assert!("0s".parse::<FsyncWhen>().is_err() && "never".parse::<FsyncWhen>().is_err());
     }
 }

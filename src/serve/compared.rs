@@ -16,7 +16,7 @@ use twinsplit_serve::{Fingerprinting, Sketched, Sketching};
 pub struct Opts {
     /// What documents are compared by
     #[arg(long, value_parser = args::choice::<Chain>(), default_value = "simhash", value_name = "CHAIN")]
-    chain: Chain,
+    pub(super) chain: Chain,
     #[command(flatten)]
     fingerprint: OptionsArgs<FingerprintOpts>,
     #[command(flatten)]
@@ -27,7 +27,7 @@ pub struct Opts {
 
 twinsplit_core::choice! {
     /// What documents are compared by.
-    enum Chain {
+    pub(super) enum Chain {
         /// SimHash fingerprints, with a second stage where --check names one
         SimHash = "simhash",
         /// Sets of features: exact by --similarity and --tau; all features are kept in memory

@@ -8,11 +8,17 @@ use crate::document::{Document, Key, Refused, Verdict};
 use crate::shards::request::{Kind, Request};
 use crate::shards::topics::Partition;
 use std::time::Duration;
+use twinsplit_core::hash::mix;
 
 fn request(id: u64, value: u128) -> Request {
     let document = Document { key: Key::Fingerprint { value, most: 3 }, digest: value as u64, content: None };
     let id = id.to_string().into_bytes();
     Request { kind: Kind::CheckAdd, namespace: b"n".as_slice().into(), id: id.into(), document }
+}
+
+/// Fingerprints that are near no other one of these.
+fn far(id: u64) -> u128 {
+    mix(id).into()
 }
 
 fn world(shards: usize) -> World {
@@ -33,7 +39,7 @@ fn a_shard_that_is_missing_is_named() {
         let mut world = world(3);
         let mut front = world.front(false);
         for id in 0..10 {
-            let answer = front.ask(&[request(id, 1 << (6 * id))]);
+            let answer = front.ask(&[request(id, far(id))]);
             assert_eq!(answer, [(Some(id), Answer::Verdict(Verdict::New))]);
         }
         world.nodes.lock().unwrap().down.insert(shard);
@@ -43,19 +49,19 @@ fn a_shard_that_is_missing_is_named() {
         world.patience = Duration::from_millis(60);
         let mut impatient = world.front(false);
         // One is like what each shard holds, and one is like nothing.
-        for (id, value) in [(10, 1 << 6), (11, 1 << 12), (12, 1 << 18), (13, u128::from(u64::MAX))] {
+        for (id, value) in [(10, far(1) ^ 1), (11, far(2) ^ 2), (12, far(3) ^ 4), (13, far(13))] {
             let answers = impatient.ask(&[request(id, value)]);
             let expected =
                 format!("UNANSWERED shard {shard} of 3 has not answered record 10 of the log within 60 ms");
             assert!(problem(&answers[0].1).starts_with(&expected), "{answers:?}");
         }
         world.nodes.lock().unwrap().down.clear();
-        for (id, value, of) in [(10, 1 << 6, "1"), (11, 1 << 12, "2"), (12, 1 << 18, "3")] {
+        for (id, value, of) in [(10, far(1) ^ 1, "1"), (11, far(2) ^ 2, "2"), (12, far(3) ^ 4, "3")] {
             let (_, answer) = world.ask_until_answered(&request(id, value));
             let Answer::Verdict(Verdict::Duplicate { id, .. }) = answer else { panic!("{answer:?}") };
             assert_eq!(&*id, of.as_bytes());
         }
-        let (_, answer) = world.ask_until_answered(&request(13, u128::from(u64::MAX)));
+        let (_, answer) = world.ask_until_answered(&request(13, far(13)));
         assert_eq!(answer, Answer::Verdict(Verdict::New));
     }
 }
@@ -112,7 +118,7 @@ fn other_options_are_refused() {
 fn a_log_that_was_cut_is_refused() {
     let mut world = world(2);
     let mut front = world.front(false);
-    (0..10).for_each(|id| drop(front.ask(&[request(id, 1 << (6 * id))])));
+    (0..10).for_each(|id| drop(front.ask(&[request(id, far(id))])));
     world.broker.lock().unwrap().starts.insert(Partition::Log, 6);
     let error = world.nodes.lock().unwrap().open_anew(0).unwrap_err().to_string();
     assert!(error.starts_with("the log begins at offset 6, and this folder needs it from 0 on"), "{error}");

@@ -129,7 +129,11 @@ impl World {
         let meanwhile = Box::new(move || (0..random.below(8)).for_each(|_| nodes.lock().unwrap().work()));
         let random = Random(self.random.below(u64::MAX));
         let network = Network { broker: self.broker.clone(), random, fails, meanwhile: Some(meanwhile) };
-        Front::new(self.sharding.clone(), FrontOptions { patience: self.patience, again: Duration::ZERO }, Box::new(network))
+        Front::new(
+            self.sharding.clone(),
+            FrontOptions { patience: self.patience, again: Duration::ZERO },
+            Box::new(network),
+        )
     }
 
     /// Time goes on, or back.
