@@ -15,7 +15,7 @@ TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven openjdk
 .PHONY: help demo test test-build test-corpora check msrv test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-html bench-serve bench-store bench-parts bench-cliffs bench-strategies bench-estimate bench-order engines approximations experiments \
   experiments-page fig8 feature-choice edge ccdet-accuracy ccdet-time simhash-curve minhash-vs-simhash minhash-scale recall table1 fig9a fig9b ccdet-scale experiments-full \
   derived build wheel test-python bench-python install uninstall clean tools \
-  dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
+  dist hadoop kafka spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | column -t -s "$$(printf '\t')"
@@ -66,7 +66,7 @@ TESTS = $(CARGO) test --locked --workspace --lib --test suite
 # Many wait for what they started, a session of Spark for a minute and a half, so two more run than there are cores.
 THREADS = $(shell expr $$(nproc) + 2)
 
-test: check test-tools spark ## formatting, lints and all tests that need nothing but this repository
+test: check test-tools kafka spark ## formatting, lints and all tests that need nothing but this repository
 	tests/with-tmpfs.sh $(TESTS) --no-fail-fast -- --show-output --test-threads=$(THREADS)
 	$(CARGO) test --locked --workspace --doc
 	$(MAKE) --no-print-directory test-python
@@ -269,6 +269,9 @@ engines: build ## seconds and bytes in between of every engine and method on reu
 
 hadoop: ## Hadoop's commands and jars from Maven Central, below ~/.cache/twinsplit (needs Maven and Java)
 	@hdfs-fixtures/cluster/install.sh > /dev/null
+
+kafka: ## Kafka and its tools from Maven Central, below ~/.cache/twinsplit (needs Maven and Java)
+	@hdfs-fixtures/kafka/install.sh > /dev/null
 
 spark: ## PySpark from PyPI below ~/.cache/twinsplit, 480 MB, for the tests of jobs/spark (needs Python and Java)
 	@tests/spark/install.sh > /dev/null

@@ -55,7 +55,10 @@ impl Opts {
         let is_given = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
         let shown = |name: &str| name.replace('_', "-");
         if let Some((name, why)) = WITH_LOG.iter().find(|(name, _)| is_given(name)) {
-            return Err(Error::Usage(format!("--log does not go with --{}: {why}; leave it out", shown(name))));
+            return Err(Error::Usage(format!(
+                "--log does not go with --{}: {why}; leave it out",
+                shown(name)
+            )));
         }
         if chain == Chain::DocSplit {
             return Err(Error::Usage(
@@ -90,7 +93,9 @@ impl Opts {
         snapshot_after: u64,
     ) -> Result<Server> {
         let kafka = Kafka::open(place.clone()).map_err(|error| match error {
-            LogError::Unreachable(problem) => Error::Failed(format!("{problem}; start it first, or wait for it")),
+            LogError::Unreachable(problem) => {
+                Error::Failed(format!("{problem}; start it first, or wait for it"))
+            }
             LogError::Refused(problem) | LogError::Failed(problem) => Error::Failed(problem),
         })?;
         let shards = kafka.shards();
@@ -98,7 +103,11 @@ impl Opts {
         let (Some(shard), Some(folder)) = (self.shard, folder) else {
             let options =
                 FrontOptions { patience: Duration::from_millis(self.answer_within.0.max(1)), again: AGAIN };
-            terminal::line(format_args!("front of {} with {}", place.topic, plural(shards as u64, "shard", "shards")));
+            terminal::line(format_args!(
+                "front of {} with {}",
+                place.topic,
+                plural(shards as u64, "shard", "shards")
+            ));
             return listening.start_front(Front::new(sharding, options, Box::new(kafka)));
         };
         if shard >= shards {

@@ -1,6 +1,8 @@
 //! All namespaces, and what can be asked of them. Nothing here knows of clocks, files or sockets: times are handed in, and what has changed is handed
 //! out, as bytes for a log.
 
+mod place;
+
 use crate::asked::compared;
 pub use crate::asked::{Answer, Compared, Operation};
 use crate::change::{
@@ -8,8 +10,7 @@ use crate::change::{
 };
 use crate::chunk::LATEST;
 use crate::document::{Document, Refused, Verdict};
-use crate::entries::Grounds;
-use crate::namespace::{Arrival, Namespace, Taken};
+use crate::namespace::{Arrival, Namespace};
 use crate::runs::Mode;
 use crate::settings::{Retention, Settings};
 use std::collections::BTreeMap;
@@ -337,31 +338,6 @@ impl State {
         self.at(now);
         let settings = &self.settings;
         self.namespaces.entry(name.into()).or_insert_with(|| Namespace::to_be_filled(settings))
-    }
-
-    /// Takes a document in of which it is known what it is, under a number that is larger than all before.
-    ///
-    /// # Errors
-    /// It does not follow what is there.
-    pub(crate) fn place(
-        &mut self,
-        (now, name, id): (u64, &[u8], &[u8]),
-        number: u64,
-        grounds: Option<Grounds>,
-        document: Document,
-    ) -> Result<(), &'static str> {
-        self.at(now);
-        if !self.namespaces.contains_key(name) {
-            self.namespaces.insert(name.into(), Namespace::new(&self.settings));
-        }
-        let placed = self.with(name, |namespace| {
-            namespace.expire(now);
-            if !namespace.entries.skip_to(number) {
-                return Err("a namespace holds documents whose numbers are too far apart");
-            }
-            namespace.replay(now, Taken { number, grounds, run: 0, forced: false }, id, document)
-        });
-        placed.unwrap_or(Ok(()))
     }
 
     /// Makes a change again. What is made again can be asked after [`State::fill`]: the changes say what was decided, so nothing is searched for.

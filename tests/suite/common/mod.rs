@@ -14,6 +14,7 @@ pub mod expected;
 pub mod faults;
 pub mod features;
 pub mod harness;
+pub mod kafka;
 pub mod matrix;
 pub mod odd;
 pub mod oracle;

@@ -8,6 +8,7 @@ mod client;
 mod deploy;
 mod golden;
 mod http;
+mod kafka;
 mod kills;
 mod program;
 mod sets;

@@ -218,3 +218,58 @@ pub(crate) fn decode(value: &[u8], made_with: u64) -> Result<Answers, Wrong> {
     };
     read().ok_or(Wrong::Unknown)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::tests::all_grounds;
+    use proptest::prelude::*;
+
+    fn founds() -> impl Strategy<Value = Found> {
+        let grounds = all_grounds().prop_filter_map("a verdict that rests on something", |grounds| grounds);
+        (grounds, any::<u64>(), any::<Vec<u8>>()).prop_map(|(grounds, time, id)| {
+            let Grounds { of, distance, measure } = grounds;
+            Found { of, distance, measure, time, id: id.into() }
+        })
+    }
+
+    fn rows() -> impl Strategy<Value = Row> {
+        let answer = prop_oneof![
+            Just(Answer::Nothing),
+            Just(Answer::Said(None)),
+            founds().prop_map(|found| Answer::Said(Some(found))),
+            Just(Answer::Conflict),
+            founds().prop_map(Answer::Near),
+            any::<(u64, u64)>().prop_map(|(all, kept)| Answer::Count(all, kept)),
+        ];
+        let full = prop_oneof![
+            Just(None),
+            any::<u64>().prop_map(|most| Some(Full::Memory(most))),
+            any::<u64>().prop_map(|most| Some(Full::Namespaces(most))),
+        ];
+        (answer, full).prop_map(|(answer, full)| Row { answer, full })
+    }
+
+    proptest! {
+        /// What is read is what was put, and takes no more room than is counted for it; what is of other options is known for it, and any other bytes
+        /// are refused.
+        #[test]
+        fn any_answers_are_read_as_they_were_put(
+            rows in prop::collection::vec(rows(), 0..20), shard in 0usize..100, from: u64, before: u64, made_with: u64,
+            cut: prop::sample::Index, bytes: Vec<u8>,
+        ) {
+            for row in &rows {
+                let mut out = Vec::new();
+                put_row(row, &mut out);
+                prop_assert!(out.len() <= row.bytes());
+            }
+            let answers = Answers { shard, from, before, rows };
+            let out = encode(&answers, made_with);
+            prop_assert_eq!(decode(&out, made_with), Ok(answers));
+            prop_assert_eq!(decode(&out, !made_with), Err(Wrong::Foreign));
+            prop_assert_eq!(decode(&out[..cut.index(out.len())], made_with), Err(Wrong::Unknown));
+            prop_assert_eq!(decode(&[&out[..], &[0]].concat(), made_with), Err(Wrong::Unknown));
+            prop_assert!(decode(&bytes, made_with).is_err());
+        }
+    }
+}

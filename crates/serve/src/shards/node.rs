@@ -31,6 +31,8 @@ const KIND: &str = "shard-snapshot";
 /// Where the log and the answers go on behind a snapshot.
 const LOG_FROM: &str = "log-from";
 const ANSWERS_FROM: &str = "answers-from";
+/// The latest time of the log's records before, which no document may have.
+const TIME: &str = "time-ms";
 
 /// Bytes of answers that are appended together, about: Kafka takes a megabyte.
 const TOGETHER: usize = 500_000;
@@ -109,23 +111,25 @@ impl<D: LogDisk> Node<D> {
         let lock = locked(&folder, LOCK, busy)?;
         let NodeOptions { sharding, shard, .. } = &options;
         let mut state = State::new(sharding.settings.clone());
-        let (mut from, mut at) = (0, vec![0; sharding.shards]);
+        let (mut from, mut at, mut time) = (0, vec![0; sharding.shards], 0);
         let made_with = made_with(&options);
         let last = numbers(&folder, SNAPSHOT)?.last().copied();
         if let Some(number) = last {
             let start = |head: &Head, path: &Path| {
                 head.must_have(&made_with, path)?;
                 from = head.number(LOG_FROM, path)?;
+                time = head.number(TIME, path)?;
                 at = positions(head, path, sharding.shards)?;
                 Ok(())
             };
             snapshot::read(&folder, (KIND, number), &mut state, start)?;
         }
         state.fill()?;
+        // Namespaces have no part in it where there are none.
+        state.expire(time);
         let documents = state.namespaces().map(|(_, namespace)| namespace.held().0).sum();
         let end = must_go_on(&mut *topics, from, &at).map_err(failed)?;
-        let time = Some(state.now());
-        let merge = Merge::new(sharding.clone(), from, time, &at);
+        let merge = Merge::new(sharding.clone(), from, Some(time), &at);
         let answered = answered(&mut *topics, sharding, *shard).map_err(failed)?.max(from);
         let shard = Shard::new(sharding.clone(), *shard, state);
         let node = Self {
@@ -254,10 +258,12 @@ impl<D: LogDisk> Node<D> {
     }
 
     fn writer(&mut self) -> Result<SnapshotWriter<D>> {
-        let start = self.merge.start();
+        // Before the epoch the last thing that was done was to forget what was too old by then.
+        let (start, time) = (self.merge.start(), self.shard.state.now());
         let mut parameters = made_with(&self.options);
         let at: Vec<String> = self.merge.positions().iter().map(u64::to_string).collect();
         parameters.push((LOG_FROM, start.to_string()));
+        parameters.push((TIME, time.to_string()));
         parameters.push((ANSWERS_FROM, at.join(",")));
         self.last = (Some(start), 0);
         let first = snapshot::begin(&mut self.shard.state);

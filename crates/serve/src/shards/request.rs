@@ -92,3 +92,30 @@ fn read(record: &Record, made_with: u64) -> Option<Logged> {
     let id: Box<[u8]> = record.key.as_deref().unwrap_or_default().into();
     Some(Logged::Request(Request { kind, namespace, id, document }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::tests::documents;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// What is read is what was put, what is of other options is known for it, and any other bytes are nothing.
+        #[test]
+        fn any_request_is_read_as_it_was_put(
+            kind in prop::sample::select(KINDS.to_vec()), namespace: Vec<u8>, id: Vec<u8>, document in documents(),
+            made_with: u64, cut: prop::sample::Index, bytes: Vec<u8>,
+        ) {
+            let request = Request { kind, namespace: namespace.into(), id: id.into(), document };
+            let record = encode(&request, made_with);
+            prop_assert_eq!(decode(&record, made_with), Logged::Request(request));
+            prop_assert_eq!(decode(&record, !made_with), Logged::Foreign);
+            let part = record.value.slice(..cut.index(record.value.len()));
+            prop_assert_eq!(decode(&Record { value: part, ..record.clone() }, made_with), Logged::Nothing);
+            let more = [&record.value[..], &[0]].concat().into();
+            prop_assert_eq!(decode(&Record { value: more, ..record }, made_with), Logged::Nothing);
+            let read = decode(&Record { key: None, value: bytes.into() }, made_with);
+            prop_assert!(!matches!(read, Logged::Request(_)));
+        }
+    }
+}
