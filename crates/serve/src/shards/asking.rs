@@ -90,7 +90,7 @@ impl Asking {
         for (part, (namespace, asked)) in parts.into_iter().zip(&asked) {
             let answer = match part {
                 Part::Refused(refused) => Answer::Refused(refused),
-                Part::One => said.next().unwrap_or(Answer::Verdicts(Vec::new())),
+                Part::One => said.next().unwrap_or_else(nothing),
                 Part::All(count) => Answer::Verdicts(said.by_ref().take(count).map(verdict).collect()),
             };
             if let (Some(recent), Ok(operation)) = (&mut recent, asked) {
@@ -100,6 +100,11 @@ impl Asking {
         }
         answers
     }
+}
+
+/// Each record has an answer.
+fn nothing() -> Answer {
+    Answer::Refused(Refused::Unanswered("UNANSWERED a record has no answer: send it again".to_owned()))
 }
 
 fn verdict(answer: Answer) -> std::result::Result<Verdict, Refused> {

@@ -93,6 +93,11 @@ impl Merge {
         WAITING * self.sharding.epoch
     }
 
+    /// The number behind those that a shard has answered, as far as it has been read.
+    pub fn answered_to(&self, shard: usize) -> u64 {
+        self.next + self.shards.get(shard).map_or(0, |waiting| waiting.rows.len()) as u64
+    }
+
     /// Whether more records may come.
     pub fn takes_records(&self) -> bool {
         (self.records.len() as u64) < self.most()

@@ -202,11 +202,12 @@ impl<D: LogDisk> Node<D> {
         Ok(amount.is_some)
     }
 
-    /// Answers the records of the epoch that it has not answered.
+    /// Answers the records of the epoch that its shard has not answered.
     fn answer(&mut self) {
         let Self { merge, shard, options, .. } = self;
         let to = merge.records_to().min(merge.start() + options.sharding.epoch);
-        let from = self.answered.max(merge.next());
+        // Another node of the shard may have been faster.
+        let from = self.answered.max(merge.answered_to(options.shard));
         if from >= to {
             return;
         }

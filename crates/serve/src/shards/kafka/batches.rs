@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn batches_are_read_as_they_were_written() {
         let record = |n: u8| Record {
-            key: (n % 2 == 0).then(|| Bytes::from(vec![n; 3])),
+            key: n.is_multiple_of(2).then(|| Bytes::from(vec![n; 3])),
             value: Bytes::from(vec![n; usize::from(n) * 7]),
         };
         let records: Vec<Record> = (0..20).map(record).collect();

@@ -43,7 +43,7 @@ fn a_shard_that_is_missing_is_named() {
             assert_eq!(answer, [(Some(id), Answer::Verdict(Verdict::New))]);
         }
         world.nodes.lock().unwrap().down.insert(shard);
-        while world.nodes.lock().unwrap().running[shard].is_some() {
+        while world.nodes.lock().unwrap().is_there(shard) {
             world.nodes.lock().unwrap().work();
         }
         world.patience = Duration::from_millis(60);

@@ -42,15 +42,20 @@ impl Nodes {
     }
 
     /// Starts a node, where it is to run and Kafka is there.
-    fn start(&mut self, shard: usize) {
-        let folder = self.folder.path().join(shard.to_string());
+    fn start(&mut self, place: usize) {
+        let folder = self.folder.path().join(place.to_string());
         fs::create_dir_all(&folder).unwrap();
         let network = Box::new(self.network());
         let shared = Arc::new(Shared::new(None));
-        match Node::open(self.options[shard].clone(), LogFolder(folder), network, shared) {
-            Ok((node, _)) => self.running[shard] = Some(node),
+        match Node::open(self.options[place].clone(), LogFolder(folder), network, shared) {
+            Ok((node, _)) => self.running[place] = Some(node),
             Err(error) => assert!(error.to_string().contains("the network has failed"), "{error}"),
         }
+    }
+
+    /// Whether a shard has a node.
+    pub fn is_there(&self, shard: usize) -> bool {
+        self.options.iter().zip(&self.running).any(|(options, node)| options.shard == shard && node.is_some())
     }
 
     /// Opens an empty folder as the node of a shard.
@@ -64,23 +69,23 @@ impl Nodes {
 
     /// One of them does something, dies or comes back.
     pub fn work(&mut self) {
-        let shard = self.random.below(self.running.len() as u64) as usize;
-        if self.down.contains(&shard) {
-            if let Some(node) = self.running[shard].take() {
+        let place = self.random.below(self.running.len() as u64) as usize;
+        if self.down.contains(&self.options[place].shard) {
+            if let Some(node) = self.running[place].take() {
                 node.die();
             }
             return;
         }
         let dies = self.fails && self.random.once_in(40);
-        match &mut self.running[shard] {
-            None => self.start(shard),
+        match &mut self.running[place] {
+            None => self.start(place),
             Some(_) if dies => {
-                let node = self.running[shard].take().unwrap();
+                let node = self.running[place].take().unwrap();
                 if self.random.once_in(3) { node.end().unwrap() } else { node.die() }
             }
             Some(node) => match node.step(Duration::ZERO) {
                 Ok(_) | Err(LogError::Unreachable(_)) => {}
-                Err(error) => panic!("shard {shard}: {error}"),
+                Err(error) => panic!("node {place}: {error}"),
             },
         }
     }
@@ -103,10 +108,13 @@ impl World {
         let broker = Arc::new(Mutex::new(Broker { now: 1_000_000, ..Broker::default() }));
         let mut random = Random(seed);
         let options = |shard| NodeOptions { sharding: sharding.clone(), shard, snapshot_after: 300 };
+        // Some shards have two nodes.
+        let options: Vec<NodeOptions> =
+            (0..shards).chain((0..shards).filter(|_| random.once_in(3))).map(options).collect();
         let nodes = Nodes {
-            options: (0..shards).map(options).collect(),
+            running: options.iter().map(|_| None).collect(),
+            options,
             folder: TempDir::new().unwrap(),
-            running: (0..shards).map(|_| None).collect(),
             down: BTreeSet::new(),
             broker: broker.clone(),
             random: Random(random.below(u64::MAX)),
@@ -194,9 +202,13 @@ impl World {
     /// What all nodes hold together, and what one process holds.
     pub fn must_hold_what_one_process_holds(&self) {
         let nodes = self.nodes.lock().unwrap();
-        let states = nodes.running.iter().flatten().map(Node::state);
-        let mut all: Vec<Held> =
-            states.enumerate().flat_map(|(shard, state)| held(state, Some((shard, self)))).collect();
+        let mut shards: BTreeMap<usize, Vec<Held>> = BTreeMap::new();
+        for (options, node) in nodes.options.iter().zip(nodes.running.iter().flatten()) {
+            let of_it = held(node.state(), Some((options.shard, self)));
+            let known = shards.entry(options.shard).or_insert_with(|| of_it.clone());
+            assert_eq!(*known, of_it, "two nodes of shard {}", options.shard);
+        }
+        let mut all: Vec<Held> = shards.into_values().flatten().collect();
         all.sort();
         let (alone, _) = alone(self);
         assert_eq!(all, held(&alone, None));
