@@ -46,6 +46,9 @@ pub struct Sharding {
     pub made_with: Vec<(&'static str, String)>,
 }
 
+/// What is told of a node whose answers cannot be merged.
+pub(crate) const OTHER_OPTIONS: &str = "was made with other options than this process: give all nodes and fronts of a log the same for what is compared and how long it is kept";
+
 impl Sharding {
     /// What was agreed on, by names of options.
     pub(crate) fn parameters(&self) -> Vec<(&'static str, String)> {

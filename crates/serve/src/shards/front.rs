@@ -5,7 +5,7 @@ use super::merge::Merge;
 use super::reading::{self, Unread};
 use super::request::{self, Request};
 use super::topics::{LogError, Partition, Record, Topics};
-use super::{FrontOptions, Sharding};
+use super::{FrontOptions, OTHER_OPTIONS, Sharding};
 use crate::asked::Answer;
 use crate::document::Refused;
 use std::collections::BTreeMap;
@@ -199,6 +199,12 @@ impl Front {
         let again = "send it again, it has one verdict";
         if let Some(Waits::Failed(problem) | Waits::Log(problem)) = waits {
             return unanswered(&format!("{problem}; the request is in the log: {again}"));
+        }
+        let foreign = self.merge.as_ref().map(Merge::foreign).unwrap_or_default();
+        if let Some(shard) = foreign.first() {
+            return unanswered(&format!(
+                "the node of shard {shard} {OTHER_OPTIONS}; the request is in the log"
+            ));
         }
         let missing = self.merge.as_ref().map(|merge| (merge.next(), merge.missing())).unwrap_or_default();
         let (number, shards) = (missing.0, missing.1.iter().map(usize::to_string).collect::<Vec<_>>());

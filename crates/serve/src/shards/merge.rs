@@ -35,6 +35,8 @@ struct Waiting {
     records: VecDeque<(u64, u64)>,
     /// The offset at which its partition is read on.
     at: u64,
+    /// Whether the last that came is of a node that was made with other options.
+    is_foreign: bool,
 }
 
 /// What decides.
@@ -144,6 +146,7 @@ impl Merge {
     pub fn push_answers(&mut self, offset: u64, answers: Answers) -> Result<(), Gap> {
         let (next, to) = (self.next, answers.to());
         let Some(waiting) = self.shards.get_mut(answers.shard) else { return Ok(()) };
+        waiting.is_foreign = false;
         let end = next + waiting.rows.len() as u64;
         if to <= end {
             return Ok(());
@@ -157,6 +160,19 @@ impl Merge {
         waiting.rows.extend(answers.rows.into_iter().skip((end - answers.from) as usize));
         waiting.records.push_back((to, offset));
         Ok(())
+    }
+
+    /// A node of a shard was made with other options, so what it answers is no answer.
+    pub fn is_foreign(&mut self, shard: usize) {
+        if let Some(waiting) = self.shards.get_mut(shard) {
+            waiting.is_foreign = true;
+        }
+    }
+
+    /// Shards whose last answers are those of a node that was made with other options.
+    pub fn foreign(&self) -> Vec<usize> {
+        let foreign = self.shards.iter().enumerate().filter(|(_, waiting)| waiting.is_foreign);
+        foreign.map(|(shard, _)| shard).collect()
     }
 
     /// Shards that have not answered the next record yet.

@@ -163,6 +163,11 @@ impl<D: LogDisk> Node<D> {
         }
     }
 
+    /// Shards whose nodes were made with other options.
+    pub(crate) fn foreign(&self) -> Vec<usize> {
+        self.merge.foreign()
+    }
+
     /// Reads what has come, no longer than it may wait, and does what follows from it; whether there was anything.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! What clients of a node see: its figures. Documents are asked of a front.
 
+use super::OTHER_OPTIONS;
 use super::node::Node;
 use super::topics::LogError;
 use crate::asked::{Answer, Operation};
@@ -63,7 +64,7 @@ impl NodeDecider {
 
 /// Works until it is told to stop, and writes a snapshot then.
 fn work<D: LogDisk>(mut node: Node<D>, told: &Told) -> Result<()> {
-    let (mut problem, mut renewed) = (None, Instant::now());
+    let (mut problem, mut renewed, mut foreign) = (None, Instant::now(), Vec::<usize>::new());
     while !told.stops.load(Ordering::Acquire) {
         match node.step(WAIT) {
             Ok(_) => {
@@ -79,6 +80,15 @@ fn work<D: LogDisk>(mut node: Node<D>, told: &Told) -> Result<()> {
                 std::thread::sleep(AGAIN);
             }
             Err(LogError::Refused(why) | LogError::Failed(why)) => return Err(Error::Failed(why)),
+        }
+        let others = node.foreign();
+        if others != foreign {
+            others.iter().filter(|shard| !foreign.contains(shard)).for_each(|shard| {
+                terminal::warning(format_args!(
+                    "the node of shard {shard} {OTHER_OPTIONS}; what it answers is passed over"
+                ));
+            });
+            foreign = others;
         }
         if renewed.elapsed() >= TICK {
             *told.figures.lock().unwrap_or_else(PoisonError::into_inner) = figures(&node);

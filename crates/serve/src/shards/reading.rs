@@ -36,7 +36,7 @@ pub(crate) struct Amount {
 /// Reads what follows, and puts it into the merge.
 ///
 /// # Errors
-/// Those of the topics; answers are missing, damaged, or of other options.
+/// Those of the topics; answers are missing.
 pub(crate) fn read(
     topics: &mut dyn Topics,
     merge: &mut Merge,
@@ -71,25 +71,16 @@ fn put_records(merge: &mut Merge, sharding: &Sharding, fetched: Fetched, amount:
 fn put_answers(merge: &mut Merge, sharding: &Sharding, shard: usize, fetched: Fetched) -> Result<(), Unread> {
     let made_with = sharding.digest();
     for read in fetched.records {
-        let answers = answers::decode(&read.record.value, made_with).map_err(|wrong| {
-            LogError::Failed(match wrong {
-                Wrong::Foreign => format!(
-                    "the node of shard {shard} was made with other options than this process: give all nodes and fronts of a log the same options for what is compared and how long it is kept"
-                ),
-                Wrong::Unknown => format!(
-                    "offset {} of partition {shard} of the answers holds none: it is damaged, of a later version, or another program's", read.offset
-                ),
-            })
-        })?;
-        if answers.shard != shard {
-            let problem = format!(
-                "partition {shard} of the answers has those of shard {} at offset {}",
-                answers.shard, read.offset
-            );
-            return Err(LogError::Failed(problem).into());
-        }
+        // What cannot be merged is passed over: a node that was started with wrong options, once, must not be the end of all others.
+        let answers = match answers::decode(&read.record.value, made_with) {
+            Ok(answers) if answers.shard == shard => answers,
+            Ok(_) | Err(Wrong::Unknown) => continue,
+            Err(Wrong::Foreign) => {
+                merge.is_foreign(shard);
+                continue;
+            }
+        };
         merge.push_answers(read.offset, answers).map_err(|gap| Unread::Gap(shard, gap))?;
-        merge.answers_read(shard, read.offset + 1);
     }
     merge.answers_read(shard, fetched.next);
     Ok(())

@@ -56,8 +56,6 @@ fn cases() -> impl Strategy<Value = (Settings, usize, u64, Vec<Asked>, u64)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.min(256)))]
-
     /// Every answer is that of one process; what is held together is what it holds; and who reads all again, alone, comes to the same.
     #[test]
     fn shards_say_what_one_process_says((settings, shards, epoch, all, seed) in cases()) {

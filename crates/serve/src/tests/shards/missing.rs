@@ -92,11 +92,15 @@ fn other_options_are_refused() {
     let mut right = world.front(false);
     assert_eq!(right.ask(&[request(0, 1)]), [(Some(0), Answer::Verdict(Verdict::New))]);
     let sharding = world.sharding.clone();
+    world.patience = Duration::from_millis(60);
     world.sharding.made_with = vec![("distance", "2".to_owned())];
     let mut wrong = world.front(false);
     let answers = wrong.ask(&[request(1, 2)]);
     assert!(problem(&answers[0].1).contains("was made with other options than this process"), "{answers:?}");
-    // What it has put into the log changes nothing for others.
+    // What it has put into the log changes nothing for others, nor do answers of a node of other options.
+    let mut nodes = world.nodes.lock().unwrap();
+    nodes.answers_of_others(&world.sharding, 1);
+    drop(nodes);
     world.sharding = sharding;
     let answers = right.ask(&[request(1, 1 << 20)]);
     assert_eq!(

@@ -53,6 +53,21 @@ impl Nodes {
         }
     }
 
+    /// A node of other options answers what the log has so far.
+    pub fn answers_of_others(&mut self, sharding: &Sharding, shard: usize) {
+        let folder = TempDir::new().unwrap();
+        let network = Box::new(self.network());
+        let options = NodeOptions { sharding: sharding.clone(), shard, snapshot_after: 1 };
+        let shared = Arc::new(Shared::new(None));
+        let (mut node, _) =
+            Node::open(options, LogFolder(folder.path().to_owned()), network, shared).unwrap();
+        let partition = Partition::Answers(shard);
+        let before = self.broker.lock().unwrap().records(partition).count();
+        (0..5).for_each(|_| drop(node.step(Duration::ZERO).unwrap()));
+        assert!(self.broker.lock().unwrap().records(partition).count() > before);
+        assert_eq!(node.foreign(), [0]);
+    }
+
     /// Whether a shard has a node.
     pub fn is_there(&self, shard: usize) -> bool {
         self.options.iter().zip(&self.running).any(|(options, node)| options.shard == shard && node.is_some())
