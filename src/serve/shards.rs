@@ -21,7 +21,7 @@ const AGAIN: Duration = Duration::from_millis(20);
 /// Options.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Opts {
-    /// One partition of Kafka decides, kafka://HOST:PORT[,HOST:PORT]/TOPIC: without --shard this is a front, which has no FOLDER and answers clients; the topic
+    /// One partition of Kafka decides, kafka://HOST:PORT/TOPIC, of several brokers kafka://HOST:PORT,HOST:PORT/TOPIC: without --shard this is a front, which has no FOLDER and answers clients; the topic
     /// TOPIC-answers has a partition for each shard
     #[arg(long, value_name = "URL")]
     pub log: Option<KafkaPlace>,

@@ -63,7 +63,9 @@ impl Nodes {
             Node::open(options, LogFolder(folder.path().to_owned()), network, shared).unwrap();
         let partition = Partition::Answers(shard);
         let before = self.broker.lock().unwrap().records(partition).count();
-        (0..5).for_each(|_| drop(node.step(Duration::ZERO).unwrap()));
+        for _ in 0..5 {
+            node.step(Duration::ZERO).unwrap();
+        }
         assert!(self.broker.lock().unwrap().records(partition).count() > before);
         assert_eq!(node.foreign(), [0]);
     }
