@@ -282,7 +282,8 @@ fn races(cluster: &mut Cluster) {
 /// Without a shard there is an error that names it, and no answer without its part; when it is there again, the verdict.
 fn a_shard_is_missing(cluster: &mut Cluster) {
     cluster.kill_front(1);
-    cluster.start_front(1, "1s");
+    cluster.start_front(1, "1s --http 127.0.0.1:0");
+    let http = cluster.fronts[1].as_ref().unwrap().http();
     let mut client = cluster.front(1);
     let requests: Vec<Vec<String>> = (0..20)
         .map(|at| words(&format!("FP.CHECKADD late {at} FP {:016x}", Rng::new(at + 2_000_000).bits())))
@@ -295,9 +296,25 @@ fn a_shard_is_missing(cluster: &mut Cluster) {
     };
     assert!(error.starts_with("UNANSWERED shard 2 of 4 has not answered record "), "{error}");
     assert_eq!(client.ask("PING"), Value::Simple("PONG".to_owned()));
+    // Over HTTP as well, with the status of what is not there now.
+    let curl = |arguments: &str| {
+        let said = cluster
+            .here
+            .shell(&format!("curl --silent --noproxy '*' --write-out ' %{{http_code}}' {arguments}"));
+        said.ok()
+    };
+    let body = r#"'{"id": "near", "fingerprint": "00000000000000ff"}'"#;
+    let said = curl(&format!("--json {body} http://{http}/v1/http/check-add"));
+    assert!(said.contains("\"error\":\"UNANSWERED\"") && said.contains("shard 2 of 4"), "{said}");
+    assert!(said.ends_with(" 503"), "{said}");
+    assert!(curl(&format!("http://{http}/metrics")).contains("\ntwinsplit_sequence_end "));
     cluster.start_node(2);
     let mut asking = Asking { addresses: cluster.addresses.clone(), rng: Rng::new(9), client: None };
     assert_eq!(asking.ask(&[near]), [super::client::duplicate("7", 1, "hamming")]);
+    let said = cluster
+        .here
+        .shell(&format!("curl --silent --noproxy '*' --json {body} http://{http}/v1/http/check-add"));
+    assert_eq!(said.ok(), r#"{"verdict":"NEW"}"#);
 }
 
 /// A node whose snapshot is older than the log's first record says so and ends, with both offsets.
