@@ -4,6 +4,8 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 use twinsplit_io::error::{Error, Result};
 
 /// Changes of a folder. What is read of it is read by its path.
@@ -24,20 +26,25 @@ pub trait Disk {
     fn remove(&mut self, name: &str) -> Result<()>;
 }
 
-/// Locks a file of a folder, which is made if it is not there, so that one process at a time has the folder. Where another one has it, `busy` says so.
+/// How often a lock that another process has is asked for again, ten milliseconds later each time.
+const TRIES: usize = 50;
+
+/// Locks a file of a folder, which is made if it is not there, so that one process at a time has the folder. Where another one has it, and keeps it for half a second,
+/// `busy` says so: a process that was killed has its locks until it is gone, and one that is being started has those of who starts it until its program begins.
 ///
 /// # Errors
 /// Another process has it, or the file cannot be made.
 pub fn locked(folder: &Path, name: &str, busy: &str) -> Result<File> {
     let path = folder.join(name);
     let file = File::options().create(true).append(true).open(&path).map_err(Error::io("open", &path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            Err(Error::File { path: folder.to_owned(), problem: busy.to_owned() })
+    for _ in 0..TRIES {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(10)),
+            Err(TryLockError::Error(error)) => return Err(Error::io("lock", &path)(error)),
         }
-        Err(TryLockError::Error(error)) => Err(Error::io("lock", &path)(error)),
     }
+    Err(Error::File { path: folder.to_owned(), problem: busy.to_owned() })
 }
 
 /// A folder of this machine.
