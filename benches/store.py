@@ -117,6 +117,7 @@ def batches(opts, files):
     made = run(opts, out, [files / "store.jsonl"], "--store", store)
     yield row(f"{opts.documents:,} documents become a store", made, whole.processor, f"{len(pairs(out)):,}", None)
     held, within = size(store), True
+    segments = sum(path.stat().st_size for path in store.glob("segment-*"))
     for name, part in BATCHES:
         for what, option in [("only compared", "--against"), ("added", "--store")]:
             cold(store, files)
@@ -129,7 +130,7 @@ def batches(opts, files):
     cold(store)
     yield row("`store ls`", twinsplit("store", "ls", store), whole.processor, "–", held)
     yield ""
-    yield f"The store of {opts.documents:,} documents has {held / 1e6:,.0f} MB, of which {sum(path.stat().st_size for path in store.glob("segment-*")) / 1e6:,.0f} are segments."
+    yield f"The store of {opts.documents:,} documents has {held / 1e6:,.0f} MB, of which {segments / 1e6:,.0f} are segments."
     return within
 
 
