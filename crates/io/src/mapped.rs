@@ -72,9 +72,9 @@ impl Deref for Bytes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Many of them: the system reads those around a page that is asked for, too, of some disks megabytes.
-    Many,
+    ReadAhead,
     /// Few, here and there: each is read alone.
-    Few,
+    Random,
 }
 
 pub use map::Map;
@@ -120,11 +120,11 @@ mod map {
             Ok(Self { start, bytes })
         }
 
-        /// Tells the system how pages are going to be asked for; [`Access::Many`] is what it expects of a new map.
+        /// Tells the system how pages are going to be asked for; [`Access::ReadAhead`] is what it expects of a new map.
         pub fn expect(&self, access: Access) {
             let advice = match access {
-                Access::Many => Advice::Normal,
-                Access::Few => Advice::Random,
+                Access::ReadAhead => Advice::Normal,
+                Access::Random => Advice::Random,
             };
             if self.bytes > 0 {
                 // SAFETY: the range is mapped, and what is read of it does not depend on this. An error means that the system reads as it did.

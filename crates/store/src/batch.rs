@@ -91,7 +91,7 @@ fn repeated(id: &[u8]) -> Error {
 
 /// Of a segment of more than so many times the documents of a batch, few pages are read: a document asks for some hundreds, and one that is read alone takes as
 /// long as some twenty that are read ahead.
-const SCATTERED: u64 = 10_000;
+const RANDOM_BEYOND: u64 = 10_000;
 
 /// A batch that is being compared.
 pub struct Batch<'s, D: Disk = Folder> {
@@ -228,8 +228,9 @@ impl<'s, D: Disk> Batch<'s, D> {
     /// Has the system read ahead what many documents are held against. It is told again each time that they have doubled.
     fn read_ahead(&self) {
         if self.added.documents.is_power_of_two() {
-            let wanted = |segment: &&Arc<Segment>| segment.len() as u64 <= SCATTERED * self.added.documents;
-            self.without.segments.iter().filter(wanted).for_each(|segment| segment.expect(Access::Many));
+            let wanted =
+                |segment: &&Arc<Segment>| segment.len() as u64 <= RANDOM_BEYOND * self.added.documents;
+            self.without.segments.iter().filter(wanted).for_each(|segment| segment.expect(Access::ReadAhead));
         }
     }
 

@@ -133,7 +133,7 @@ impl<D: Disk> Store<D> {
         {
             let mut builder = SegmentBuilder::default();
             for segment in [before, last] {
-                segment.expect(Access::Many);
+                segment.expect(Access::ReadAhead);
                 for number in segment.living() {
                     builder.push(segment.document(number));
                     if builder.bytes() > self.settings.memory {

@@ -75,7 +75,7 @@ impl<D: Disk> Store<D> {
         let (number, start) = (self.manifest.number + 1, group.start);
         let from = self.segments[group].to_vec();
         let name = |part: usize| format!("segment-{number:08}-{start}-{part}");
-        from.iter().for_each(|segment| segment.expect(Access::Many));
+        from.iter().for_each(|segment| segment.expect(Access::ReadAhead));
         for (segment, number) in
             from.iter().flat_map(|segment| segment.living().map(move |number| (segment, number)))
         {

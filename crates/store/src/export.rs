@@ -32,7 +32,7 @@ impl<D: Disk> Store<D> {
     /// # Errors
     /// What `visit` returns; and, behind the last document, that a file is damaged: then what was visited is worth nothing.
     pub fn each_entry(&self, mut visit: impl FnMut(Entry<'_>) -> Result<()>) -> Result<()> {
-        self.segments.iter().for_each(|segment| segment.expect(Access::Many));
+        self.segments.iter().for_each(|segment| segment.expect(Access::ReadAhead));
         let mut clusters = self.clusters.rows().peekable();
         // Of each segment the next document.
         let next = |segment: usize, mut place: usize| {

@@ -118,11 +118,11 @@ impl Segment {
     pub fn open(path: &Path, threads: usize) -> Result<Self> {
         let (head, parts, pages) = parts_file::open_checked(path, KIND, PARTS, threads)?;
         let segment = Self::of(path, &head, parts, pages)?;
-        segment.expect(Access::Few);
+        segment.expect(Access::Random);
         Ok(segment)
     }
 
-    /// Says how many of its pages are going to be read; few, after it was opened. A file without checksums was read as a whole then.
+    /// Says how its pages are going to be read; few of them, after it was opened. A file without checksums was read as a whole then.
     pub fn expect(&self, access: Access) {
         if let Some(pages) = &self.pages {
             pages.expect(access);
@@ -134,7 +134,7 @@ impl Segment {
     /// # Errors
     /// It is damaged.
     pub fn verify(&self, threads: usize) -> Result<()> {
-        self.expect(Access::Many);
+        self.expect(Access::ReadAhead);
         match &self.pages {
             Some(pages) => pages.check_all(threads),
             None => Ok(()),
