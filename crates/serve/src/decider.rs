@@ -47,23 +47,31 @@ pub(crate) trait Decides: Send {
     /// How many documents are looked at to decide a group, about.
     fn work(&self, group: &Group) -> u64;
 
-    /// The number of the last change, on which what was decided may rest.
-    fn last(&self) -> u64;
+    /// The number of the last change, on which what was decided may rest; 0 of what has no log of its own.
+    fn last(&self) -> u64 {
+        0
+    }
 
     /// Up to which change answers may be sent.
-    fn safe(&self) -> u64;
+    fn safe(&self) -> u64 {
+        u64::MAX
+    }
 
     /// How long it may be left alone.
     fn patience(&self) -> Duration;
 
-    /// Answers what changes nothing.
-    fn ask(&mut self, asked: Vec<(Box<[u8]>, Operation)>) -> Vec<Answer>;
+    /// Answers what changes nothing, and is asked for a page; whoever holds no documents knows nothing of them.
+    fn ask(&mut self, asked: Vec<(Box<[u8]>, Operation)>) -> Vec<Answer> {
+        asked.into_iter().map(|_| Answer::Why(None)).collect()
+    }
 
     /// How much there is.
     fn figures(&self) -> Figures;
 
     /// The texts of documents, where they are held.
-    fn texts(&self, of: &[recent::Named]) -> Vec<Option<String>>;
+    fn texts(&self, of: &[recent::Named]) -> Vec<Option<String>> {
+        of.iter().map(|_| None).collect()
+    }
 
     /// Brings all to the disk, and writes a snapshot, where nothing has failed.
     ///

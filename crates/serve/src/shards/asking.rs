@@ -7,7 +7,7 @@ use crate::decider::Decides;
 use crate::document::{Document, Refused, Verdict};
 use crate::group::{Answered, Group};
 use crate::info::{Figures, Sequence};
-use crate::recent::{self, Recent};
+use crate::recent::Recent;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use twinsplit_io::error::Result;
 
@@ -134,31 +134,14 @@ impl Decides for Asking {
         if group.is_empty() && self.reads > Instant::now() { 0 } else { u64::MAX }
     }
 
-    fn last(&self) -> u64 {
-        0
-    }
-
-    fn safe(&self) -> u64 {
-        u64::MAX
-    }
-
     fn patience(&self) -> Duration {
         TICK
-    }
-
-    /// What changes nothing, and is asked for a page: a front has none of it.
-    fn ask(&mut self, asked: Vec<(Box<[u8]>, Operation)>) -> Vec<Answer> {
-        asked.into_iter().map(|_| Answer::Why(None)).collect()
     }
 
     fn figures(&self) -> Figures {
         let (end, next) = self.front.place();
         let sequence = Sequence { next, end: end.max(next), snapshot: 0 };
         Figures { namespaces: Vec::new(), bytes: 0, last: 0, log_bytes: 0, sequence }
-    }
-
-    fn texts(&self, of: &[recent::Named]) -> Vec<Option<String>> {
-        of.iter().map(|_| None).collect()
     }
 
     fn end(self: Box<Self>) -> Result<()> {

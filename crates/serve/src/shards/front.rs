@@ -4,15 +4,12 @@
 use super::merge::Merge;
 use super::reading::{self, Unread};
 use super::request::{self, Request};
-use super::topics::{LogError, Partition, Record, Topics};
+use super::topics::{LogError, Partition, Record, TOGETHER, Topics};
 use super::{FrontOptions, OTHER_OPTIONS, Sharding};
 use crate::asked::Answer;
 use crate::document::Refused;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
-
-/// Bytes of requests that are appended together, about: Kafka takes a megabyte.
-const TOGETHER: usize = 500_000;
 
 /// The longest time that is waited at once.
 const STEP: Duration = Duration::from_millis(100);

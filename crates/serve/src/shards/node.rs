@@ -9,7 +9,7 @@ use super::merge::Merge;
 use super::reading::{self, Unread};
 use super::request::{Logged, Request};
 use super::shard::Shard;
-use super::topics::{LogError, Partition, Record, Topics};
+use super::topics::{LogError, Partition, Record, TOGETHER, Topics};
 use crate::disk::LogDisk;
 use crate::engine::{LOCK, STEP, refuse_others};
 use crate::info::Shared;
@@ -33,9 +33,6 @@ const LOG_FROM: &str = "log-from";
 const ANSWERS_FROM: &str = "answers-from";
 /// The latest time of the log's records before, which no document may have.
 const TIME: &str = "time-ms";
-
-/// Bytes of answers that are appended together, about: Kafka takes a megabyte.
-const TOGETHER: usize = 500_000;
 
 /// How a shard is held.
 #[derive(Clone, Debug)]

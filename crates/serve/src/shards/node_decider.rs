@@ -3,13 +3,13 @@
 use super::OTHER_OPTIONS;
 use super::node::Node;
 use super::topics::LogError;
-use crate::asked::{Answer, Operation};
+use crate::asked::Answer;
 use crate::decider::Decides;
 use crate::disk::LogDisk;
 use crate::document::Refused;
 use crate::group::{Answered, Group};
 use crate::info::{Figures, Held, Sequence};
-use crate::recent::{self, Recent};
+use crate::recent::Recent;
 use crate::state::State;
 use crate::threads::{self, Work};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -126,28 +126,12 @@ impl Decides for NodeDecider {
         0
     }
 
-    fn last(&self) -> u64 {
-        0
-    }
-
-    fn safe(&self) -> u64 {
-        u64::MAX
-    }
-
     fn patience(&self) -> Duration {
         TICK
     }
 
-    fn ask(&mut self, asked: Vec<(Box<[u8]>, Operation)>) -> Vec<Answer> {
-        asked.into_iter().map(|_| Answer::Why(None)).collect()
-    }
-
     fn figures(&self) -> Figures {
         self.told.figures.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn texts(&self, of: &[recent::Named]) -> Vec<Option<String>> {
-        of.iter().map(|_| None).collect()
     }
 
     fn end(mut self: Box<Self>) -> Result<()> {

@@ -5,6 +5,9 @@ use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
+/// Bytes that are appended together, about: Kafka takes a megabyte.
+pub(super) const TOGETHER: usize = 500_000;
+
 /// A partition of the two topics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Partition {
