@@ -1,13 +1,12 @@
 //! The driver's options: those of all stages, declared there, and a few of its own.
 
-mod besides;
+mod unset;
 
 use super::args;
 use super::inputs::InputOpts;
 use super::recall::{self, SampleThere};
 use super::run::{AndField, TableForm};
 use super::store::StoreOpts;
-use besides::{Besides, must_be_given};
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command};
@@ -19,6 +18,7 @@ use twinsplit_rows::chains::FAMILIES;
 use twinsplit_rows::config::Config;
 use twinsplit_rows::plan::{Asked, Engine, Given, KeptForm, Origin, Plan};
 use twinsplit_rows::stages;
+use unset::{Caller, must_be_given};
 
 /// What stands for `--input` of every command that reads documents.
 pub const INPUT: char = 'i';
@@ -294,7 +294,7 @@ pub fn asked(
     write_kept: Option<KeptForm>,
     there: Option<&SampleThere<'_>>,
 ) -> Result<Asked> {
-    let (given, of_file) = with_config_and_preset(matches, Besides::All)?;
+    let (given, of_file) = with_config_and_preset(matches, Caller::Runs)?;
     let chain = matches.get_one::<String>("chain").cloned().or(of_file);
     let mut asked =
         Asked { chain, engine, given, inputs: inputs.to_vec(), write_kept, recall: None, notes: Vec::new() };
@@ -316,7 +316,7 @@ pub fn plan(asked: Asked, quiet: bool) -> Result<Plan> {
 /// The stages' options that were given, by the command line, the environment, a file or a preset, and what follows from them; and the
 /// chain that the file names.
 pub fn settled(matches: &ArgMatches) -> Result<(Given, Option<String>)> {
-    let (mut given, chain) = with_config_and_preset(matches, Besides::Documents)?;
+    let (mut given, chain) = with_config_and_preset(matches, Caller::ReadsDocuments)?;
     given.settle_features(&read_file)?;
     Ok((given, chain))
 }
@@ -328,11 +328,11 @@ pub fn read_file(path: &str) -> std::result::Result<String, String> {
 
 /// The stages' options that were given, by the command line, the environment, a file or a preset; and the chain that the file names. The
 /// file may be a stream, so it is read once.
-fn with_config_and_preset(matches: &ArgMatches, besides: Besides) -> Result<(Given, Option<String>)> {
+fn with_config_and_preset(matches: &ArgMatches, caller: Caller) -> Result<(Given, Option<String>)> {
     let mut given = given(matches, &stage_options())?;
     let config = matches.get_one::<PathBuf>("config").map(|path| Config::read(path)).transpose()?;
     let Config { chain, options, beside } = config.unwrap_or_default();
-    must_be_given(matches, &beside, besides)?;
+    must_be_given(matches, &beside, caller)?;
     for (name, value) in options {
         given.set_missing(&name, value, Origin::Config);
     }

@@ -154,9 +154,10 @@ impl InFront {
         };
         let names =
             FieldNames { id: Some(name(id.as_ref(), "id")), text: name(Some(&document.text.first), "text") };
+        let is_id_element = id.as_ref().is_some_and(|path| element(path.name()));
         let source = SourceOpts {
             // Elements have their usual names; fields those that the command asks for.
-            id: field(id.clone(), keeps_fields || is_of_record || id.is_some_and(|id| element(id.name()))),
+            id: field(id, keeps_fields || is_of_record || is_id_element),
             text: if keeps_fields || are_elements { text } else { Vec::new() },
             date: field(document.date, keeps_fields),
             score: field(document.score, keeps_fields),

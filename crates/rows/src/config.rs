@@ -65,7 +65,7 @@ impl Config {
 }
 
 /// Options of `run` that are none of a chain, and that pairs and clusters depend on.
-const BESIDE: [&str; 4] = ["unit", "and", "store", "against"];
+const BESIDE: [&str; 5] = ["html", "unit", "and", "store", "against"];
 
 /// What was given for a plan, beside what its chain has for itself.
 fn of_plan(text: &str) -> std::result::Result<Config, String> {
@@ -126,7 +126,7 @@ fn unknown(name: &str, known: &[Field]) -> String {
     let all = known.iter().map(|field| field.name.as_str()).chain(["chain"]);
     let near = nearest(name, all).map_or_else(String::new, |near| format!("; there is {near}"));
     format!(
-        "{name} is no option of a chain{near}; input, output, engine, threads, memory, unit, and, store and against are given on the command line"
+        "{name} is no option of a chain{near}; input, output, engine, threads, memory, html, unit, and, store and against are given on the command line"
     )
 }
 

@@ -347,8 +347,7 @@ impl SourceOpts {
             let element = |name: &String| has_elements && is_element(name);
             let id = opts.id.filter(|id| of_record(id) || element(id));
             let text = if opts.text.iter().all(element) { opts.text } else { Vec::new() };
-            let date = opts.date.filter(element);
-            opts = Self { id, text, date, score: None, ..opts };
+            opts = Self { id, text, date: None, score: None, ..opts };
         }
         if self.place_ids.is_some() {
             opts.id = format.keeps_fields().then(|| IdField::Auto.name().to_owned());

@@ -122,6 +122,11 @@ fn what_a_run_did_beside_its_chain_is_asked_for_again() {
     here.say(&format!("{run} --unit line --output lines")).ok();
     let again = format!("{run} --config lines/run.json --output other");
     here.say(&again).fails(2, &["a run with --unit line", "give --unit, too"]);
+    here.write("page.html", "<nav>home</nav><article><p>Rain fell on the harbour all night, and the ferry left at six.</p></article>");
+    let pages = "twinsplit run --quiet --input page.html";
+    here.say(&format!("{pages} --html article --output articles")).ok();
+    let again = format!("{pages} --config articles/run.json --output visible");
+    here.say(&again).fails(2, &["a run with --html article", "give --html, too"]);
     here.say(&format!("{run} --store S --output first")).ok();
     let again = format!("{run} --config first/run.json --output second");
     here.say(&again).fails(2, &["a run with --store S", "give --store, too"]);
